@@ -1,0 +1,102 @@
+// SPDX-FileCopyrightText: 2026 The kvr authors
+// SPDX-License-Identifier: MIT
+//
+// What a launch runs on: a GPU ("cuda:0", "hip:0") or an emulated one ("cpu:warp32", "cpu:warp64").
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "harness/machine/kernel_registry.h"
+#include "harness/tensor/allocation.h"
+#include "kernels/common/registry_types.h"
+
+namespace kvr {
+
+struct MachineProperties {
+  std::string name;       // "cpu:warp32", "cuda:0"
+  std::string platform;   // "cpu", "cuda", "hip"
+  std::string build;      // which kernel build runs here: "warp32", "warp64", "cuda", "hip"
+  std::string arch;       // "emulated-warp32", "sm_90", "gfx942"
+  std::string device;     // marketing name, or "SIMT machine in software"
+  int warp_size = 32;
+  Fp8Format fp8 = kE4m3fn;  // what quantising kernels produce here: OCP 448, or FNUZ 224 (gfx94x, cpu:warp64)
+  std::int64_t max_threads_per_block = 1024;
+  std::int64_t max_grid[3] = {2147483647, 65535, 65535};
+  std::int64_t shared_bytes_per_block = 49152;
+  std::int64_t memory_bytes = 0;  // free memory; 0 = not known
+};
+
+// Memory on a machine holding one tensor: same layout and guards as the host allocation it was made from.
+class DeviceMemory {
+ public:
+  virtual ~DeviceMemory() = default;
+  virtual void* data() = 0;                                // device pointer to the allocation's first byte
+  virtual void upload(const HostAllocation& from) = 0;     // every committed byte, guards included
+  virtual void download(const HostAllocation& to) = 0;     // likewise
+};
+
+struct MachineOptions {
+  int threads = 0;                  // cpu: host threads, 0 = all cores
+  std::string schedule = "forward";  // cpu: order in which lanes and warps of a block are resumed (harness/simt/device.h)
+  std::uint64_t schedule_seed = 0;
+};
+
+// The named machine does not exist in this build, or its device is not here.
+class UnknownMachine : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+class NoDevice : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+// The device cannot hold the case: "needs 4.3 GiB, 2.0 GiB free".
+class NotEnoughMemory : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+class Machine {
+ public:
+  virtual ~Machine() = default;
+  const MachineProperties& properties() const { return properties_; }
+  const std::string& name() const { return properties_.name; }
+
+  // `like` gives size, committed ranges and placement.
+  virtual std::unique_ptr<DeviceMemory> allocate(const TensorSpec& spec, const std::vector<ByteRange>& committed, Placement placement) = 0;
+
+  // Launches the registered kernel `kernel` (fault "" = the production build), reads the launch status, synchronises and reads
+  // the status again. An unregistered kernel or other argument type is a std::logic_error.
+  template <class Args>
+  LaunchStatus launch(std::string_view kernel, const Args& args, std::string_view fault = "") {
+    const KernelEntry& entry = find_kernel(kernel, properties_.build, fault, std::type_index(typeid(Args)));
+    LaunchStatus status = reinterpret_cast<Launcher<Args>>(entry.launch)(args, stream());
+    const LaunchStatus after = synchronize();
+    return status.ok() ? after : status;
+  }
+
+ protected:
+  explicit Machine(MachineProperties properties) : properties_(std::move(properties)) {}
+  virtual Stream stream() = 0;
+  virtual LaunchStatus synchronize() = 0;
+  MachineProperties properties_;
+};
+
+// Every machine of this build, whether or not its device is present. On cuda and hip: one per visible device, or
+// "cuda:0" with `present` false and the runtime's text in `why` when there is none.
+struct MachineInfo {
+  MachineProperties properties;
+  bool present = true;
+  std::string why;  // when not present: "no CUDA-capable device is detected"
+};
+std::vector<MachineInfo> list_machines();
+
+// Throws UnknownMachine (listing the known names) or NoDevice.
+std::unique_ptr<Machine> open_machine(std::string_view name, const MachineOptions& options = {});
+
+}  // namespace kvr

@@ -1,0 +1,160 @@
+// SPDX-FileCopyrightText: 2026 The kvr authors
+// SPDX-License-Identifier: MIT
+//
+// A case: kernel + parameters + input regime + seed. The description of a case names its tensors, binds them to the
+// kernel's argument struct and gives a reference; it loops over nothing and asserts nothing.
+#pragma once
+
+#include <any>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <typeindex>
+#include <utility>
+#include <vector>
+
+#include "harness/machine/machine.h"
+#include "harness/random/fill.h"
+#include "harness/tensor/tensor.h"
+
+namespace kvr {
+
+// The parameters of one case, in declaration order: n=37, dtype=bf16, ...
+class Params {
+ public:
+  void set(std::string key, std::string value);
+  bool has(std::string_view key) const;
+  // Each throws std::invalid_argument naming the key and the value when absent or malformed.
+  const std::string& text(std::string_view key) const;
+  std::int64_t integer(std::string_view key) const;
+  DType dtype(std::string_view key) const;
+  const std::vector<std::pair<std::string, std::string>>& entries() const { return entries_; }
+
+ private:
+  std::vector<std::pair<std::string, std::string>> entries_;
+};
+
+// What the reference says of one output, element by element in logical order.
+class Expected {
+ public:
+  Expected() = default;
+  Expected(std::int64_t numel, bool with_budget);
+  // `value`: before the last rounding. `budget`: how far a correct kernel's unrounded value may lie from it.
+  void set(std::int64_t index, double value, double budget = 0.0);
+  double value(std::int64_t index) const { return value_[static_cast<std::size_t>(index)]; }
+  std::int64_t numel() const { return static_cast<std::int64_t>(value_.size()); }
+  const std::vector<double>& values() const { return value_; }
+  const std::vector<double>& budgets() const { return budget_; }
+  // Elements set() was never called for must keep their initial bytes (in/out tensors) or stay unwritten (outputs).
+  bool is_set(std::int64_t index) const { return set_[static_cast<std::size_t>(index)] != 0; }
+  std::int64_t set_count() const { return set_count_; }
+  // A count that outlier expressions may use: "flipped_rows".
+  std::map<std::string, double> counts;
+
+ private:
+  std::vector<double> value_;
+  std::vector<double> budget_;
+  std::vector<std::uint8_t> set_;
+  std::int64_t set_count_ = 0;
+};
+
+using Expectations = std::map<std::string, Expected, std::less<>>;
+
+enum class Role : std::uint8_t { input, output, inout };
+
+struct TensorDecl {
+  TensorSpec spec;
+  Role role = Role::input;
+  Fill fill;                         // input, inout
+  std::vector<std::int64_t> rows;    // rows that exist; the rest stays poisoned (empty: all). For large tables and paged caches.
+  Placement placement = Placement::guarded;
+  Overflow overflow = Overflow::ieee;  // outputs: how RN_T treats values beyond the format
+  double format_max = 0.0;             // outputs with Overflow::saturate
+  std::int64_t heads = 1;              // outputs: rows are (token, head) pairs
+  std::string null_source;             // outputs: an input of the same shape; passing it through must be rejected
+};
+
+// Pointers to the tensors of a case: to device memory for the launch, to host copies for the reference.
+class Bindings {
+ public:
+  void set(std::string_view name, void* pointer) { pointers_.insert_or_assign(std::string(name), pointer); }
+  // Converts to whatever pointer type the argument struct has. Throws std::logic_error naming an undeclared tensor.
+  struct Pointer {
+    void* value;
+    template <class T>
+    operator T*() const {  // NOLINT(google-explicit-constructor): reads as args.k = at("k")
+      return static_cast<T*>(value);
+    }
+  };
+  Pointer operator()(std::string_view name) const;
+
+ private:
+  std::map<std::string, void*, std::less<>> pointers_;
+};
+
+class CaseBuilder {
+ public:
+  CaseBuilder(const Params& params, Seed seed, const MachineProperties& machine, std::string data_id)
+      : params_(params), seed_(seed), machine_(machine), data_id_(std::move(data_id)) {}
+
+  const Params& params() const { return params_; }
+  const MachineProperties& machine() const { return machine_; }
+  Seed seed() const { return seed_; }
+  // Values a case needs on the host while it is being described (slot lists, positions): the same stream a tensor of that name gets.
+  RandomStream stream(std::string_view tensor) const { return {seed_, data_id_, tensor}; }
+
+  TensorDecl& input(TensorSpec spec, Fill fill);
+  TensorDecl& output(TensorSpec spec);
+  TensorDecl& inout(TensorSpec spec, Fill fill);
+
+  // Called twice: with device pointers for the launch, with host pointers for the reference.
+  template <class Args>
+  void bind(std::function<Args(const Bindings&)> bind) {
+    launch_ = [bind](Machine& machine, std::string_view kernel, std::string_view fault, const Bindings& at) {
+      return machine.launch<Args>(kernel, bind(at), fault);
+    };
+    host_args_ = [bind](const Bindings& at) { return std::any(bind(at)); };
+  }
+  // Fills an Expected per output. Reads inputs through host pointers; in/out tensors still hold their initial values.
+  template <class Args>
+  void reference(std::function<void(const Args&, Expectations&)> reference) {
+    reference_ = [reference](const std::any& args, Expectations& out) { reference(std::any_cast<const Args&>(args), out); };
+  }
+  // This case expects the launch to be refused, with a message that contains `argument`.
+  void expect_refusal(std::string argument) { refusal_ = std::move(argument); }
+  // The case cannot run here: the verdict is `unsupported` with this reason.
+  void unsupported(std::string reason) { unsupported_ = std::move(reason); }
+  // The answer is legitimately trivial (no tokens, a zero row only): null answers prove nothing and are not judged.
+  void null_answers_allowed(std::string reason) { null_allowed_ = std::move(reason); }
+
+  using Launch = std::function<LaunchStatus(Machine&, std::string_view, std::string_view, const Bindings&)>;
+  using HostArgs = std::function<std::any(const Bindings&)>;
+  using Reference = std::function<void(const std::any&, Expectations&)>;
+
+  // For the runner.
+  const std::vector<TensorDecl>& tensors() const { return tensors_; }
+  const Launch& launch() const { return launch_; }
+  const HostArgs& host_args() const { return host_args_; }
+  const Reference& reference() const { return reference_; }
+  const std::optional<std::string>& refusal() const { return refusal_; }
+  const std::optional<std::string>& unsupported() const { return unsupported_; }
+  const std::optional<std::string>& null_allowed() const { return null_allowed_; }
+
+ private:
+  TensorDecl& declare(TensorSpec spec, Role role, Fill fill);
+
+  const Params& params_;
+  Seed seed_;
+  const MachineProperties& machine_;
+  std::string data_id_;
+  std::vector<TensorDecl> tensors_;
+  Launch launch_;
+  HostArgs host_args_;
+  Reference reference_;
+  std::optional<std::string> refusal_, unsupported_, null_allowed_;
+};
+
+}  // namespace kvr

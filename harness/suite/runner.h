@@ -1,0 +1,28 @@
+// SPDX-FileCopyrightText: 2026 The kvr authors
+// SPDX-License-Identifier: MIT
+//
+// Runs one case on one machine: inputs, launch, verification of memory, second run, judge, null answers.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "harness/judge/policy.h"
+#include "harness/machine/machine.h"
+#include "harness/suite/registry.h"
+#include "harness/suite/verdict.h"
+
+namespace kvr {
+
+struct RunOptions {
+  Seed seed;
+  std::string fault;                    // launch this source fault instead of the production kernel
+  std::string alternative;              // judge under this named alternative of the policy table
+  std::optional<std::string> rule_text;  // judge under this rule ("atol=0.06 rtol=0") instead of the table's
+};
+
+// Throws for harness errors only (std::logic_error: a case that declares nonsense; PolicyError: no policy for an output).
+// Everything a kernel does wrong is a verdict.
+CaseReport run_case(const CaseId& id, Machine& machine, const PolicyTable& policies, const RunOptions& options);
+
+}  // namespace kvr
