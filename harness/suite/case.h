@@ -1,12 +1,13 @@
 // SPDX-FileCopyrightText: 2026 The kvr authors
 // SPDX-License-Identifier: MIT
 //
-// A case: kernel + parameters + input regime + seed. The description of a case names its tensors, binds them to the
-// kernel's argument struct and gives a reference; it loops over nothing and asserts nothing.
+// A case: kernel + parameters + input regime + seed. The description of a case names its tensors, binds them
+// to the kernel's argument struct and gives a reference; it loops over nothing and asserts nothing.
 #pragma once
 
 #include <any>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <optional>
@@ -37,28 +38,35 @@ class Params {
   std::vector<std::pair<std::string, std::string>> entries_;
 };
 
-// What the reference says of one output, element by element in logical order.
+// What the reference says of one output. Stored by rows (the last dimension), and only for rows that set()
+// has touched: a paged cache of which a case writes 42 entries costs 42 rows.
 class Expected {
  public:
   Expected() = default;
-  Expected(std::int64_t numel, bool with_budget);
+  Expected(std::int64_t rows, std::int64_t row_len);
   // `value`: before the last rounding. `budget`: how far a correct kernel's unrounded value may lie from it.
+  // `index` is in logical order: row * row_len + column. Throws std::logic_error out of range.
   void set(std::int64_t index, double value, double budget = 0.0);
-  double value(std::int64_t index) const { return value_[static_cast<std::size_t>(index)]; }
-  std::int64_t numel() const { return static_cast<std::int64_t>(value_.size()); }
-  const std::vector<double>& values() const { return value_; }
-  const std::vector<double>& budgets() const { return budget_; }
-  // Elements set() was never called for must keep their initial bytes (in/out tensors) or stay unwritten (outputs).
-  bool is_set(std::int64_t index) const { return set_[static_cast<std::size_t>(index)] != 0; }
+
+  std::int64_t row_len() const { return row_len_; }
+  std::int64_t touched_rows() const { return static_cast<std::int64_t>(row_ids_.size()); }
+  // Of each touched row, in the order of first touch: its number, its values, budgets, and which elements
+  // were set. Elements never set must keep their initial bytes (in/out tensors) or stay unwritten (outputs).
+  const std::vector<std::int64_t>& row_ids() const { return row_ids_; }
+  const std::vector<double>& values() const { return values_; }
+  const std::vector<double>& budgets() const { return budgets_; }
+  const std::vector<std::uint8_t>& is_set() const { return is_set_; }
   std::int64_t set_count() const { return set_count_; }
   // A count that outlier expressions may use: "flipped_rows".
   std::map<std::string, double> counts;
 
  private:
-  std::vector<double> value_;
-  std::vector<double> budget_;
-  std::vector<std::uint8_t> set_;
+  std::int64_t row_len_ = 0;
   std::int64_t set_count_ = 0;
+  std::vector<std::int64_t> slot_of_row_;  // -1: not touched
+  std::vector<std::int64_t> row_ids_;
+  std::vector<double> values_, budgets_;
+  std::vector<std::uint8_t> is_set_;
 };
 
 using Expectations = std::map<std::string, Expected, std::less<>>;
@@ -68,20 +76,22 @@ enum class Role : std::uint8_t { input, output, inout };
 struct TensorDecl {
   TensorSpec spec;
   Role role = Role::input;
-  Fill fill;                         // input, inout
-  std::vector<std::int64_t> rows;    // rows that exist; the rest stays poisoned (empty: all). For large tables and paged caches.
+  Fill fill;  // input, inout
+  std::vector<std::int64_t>
+      rows;  // rows that exist; the rest stays poisoned (empty: all). For large tables and paged caches.
   Placement placement = Placement::guarded;
   Overflow overflow = Overflow::ieee;  // outputs: how RN_T treats values beyond the format
   double format_max = 0.0;             // outputs with Overflow::saturate
   std::int64_t heads = 1;              // outputs: rows are (token, head) pairs
-  std::string null_source;             // outputs: an input of the same shape; passing it through must be rejected
+  std::string null_source;  // outputs: an input of the same shape; passing it through must be rejected
 };
 
 // Pointers to the tensors of a case: to device memory for the launch, to host copies for the reference.
 class Bindings {
  public:
   void set(std::string_view name, void* pointer) { pointers_.insert_or_assign(std::string(name), pointer); }
-  // Converts to whatever pointer type the argument struct has. Throws std::logic_error naming an undeclared tensor.
+  // Converts to whatever pointer type the argument struct has. Throws std::logic_error naming an undeclared
+  // tensor.
   struct Pointer {
     void* value;
     template <class T>
@@ -103,7 +113,8 @@ class CaseBuilder {
   const Params& params() const { return params_; }
   const MachineProperties& machine() const { return machine_; }
   Seed seed() const { return seed_; }
-  // Values a case needs on the host while it is being described (slot lists, positions): the same stream a tensor of that name gets.
+  // Values a case needs on the host while it is being described (slot lists, positions): the same stream a
+  // tensor of that name gets.
   RandomStream stream(std::string_view tensor) const { return {seed_, data_id_, tensor}; }
 
   TensorDecl& input(TensorSpec spec, Fill fill);
@@ -118,16 +129,20 @@ class CaseBuilder {
     };
     host_args_ = [bind](const Bindings& at) { return std::any(bind(at)); };
   }
-  // Fills an Expected per output. Reads inputs through host pointers; in/out tensors still hold their initial values.
+  // Fills an Expected per output. Reads inputs through host pointers; in/out tensors still hold their initial
+  // values.
   template <class Args>
   void reference(std::function<void(const Args&, Expectations&)> reference) {
-    reference_ = [reference](const std::any& args, Expectations& out) { reference(std::any_cast<const Args&>(args), out); };
+    reference_ = [reference](const std::any& args, Expectations& out) {
+      reference(std::any_cast<const Args&>(args), out);
+    };
   }
   // This case expects the launch to be refused, with a message that contains `argument`.
   void expect_refusal(std::string argument) { refusal_ = std::move(argument); }
   // The case cannot run here: the verdict is `unsupported` with this reason.
   void unsupported(std::string reason) { unsupported_ = std::move(reason); }
-  // The answer is legitimately trivial (no tokens, a zero row only): null answers prove nothing and are not judged.
+  // The answer is legitimately trivial (no tokens, a zero row only): null answers prove nothing and are not
+  // judged.
   void null_answers_allowed(std::string reason) { null_allowed_ = std::move(reason); }
 
   using Launch = std::function<LaunchStatus(Machine&, std::string_view, std::string_view, const Bindings&)>;
@@ -135,7 +150,7 @@ class CaseBuilder {
   using Reference = std::function<void(const std::any&, Expectations&)>;
 
   // For the runner.
-  const std::vector<TensorDecl>& tensors() const { return tensors_; }
+  const std::deque<TensorDecl>& tensors() const { return tensors_; }
   const Launch& launch() const { return launch_; }
   const HostArgs& host_args() const { return host_args_; }
   const Reference& reference() const { return reference_; }
@@ -150,7 +165,7 @@ class CaseBuilder {
   Seed seed_;
   const MachineProperties& machine_;
   std::string data_id_;
-  std::vector<TensorDecl> tensors_;
+  std::deque<TensorDecl> tensors_;  // a deque: input() hands out references that must survive the next one
   Launch launch_;
   HostArgs host_args_;
   Reference reference_;

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The kvr authors
 // SPDX-License-Identifier: MIT
 //
-// Case families: which cases exist. Filled during start-up by the files in tests/cases; enumerated, never edited.
+// Case families: which cases exist. Filled during start-up by the files in tests/cases; enumerated, never
+// edited.
 #pragma once
 
 #include <functional>
@@ -23,8 +24,9 @@ using Describe = void (*)(CaseBuilder&);
 struct Axis {
   std::string key;
   std::vector<std::string> values;
-  // A presentation axis changes how the same data lies in memory (layout, position type), not what it is: inputs are equal
-  // along it, and so must the output bits be. The first value is the baseline the others are compared with.
+  // A presentation axis changes how the same data lies in memory (layout, position type), not what it is:
+  // inputs are equal along it, and so must the output bits be. The first value is the baseline the others are
+  // compared with.
   bool presentation = false;
 };
 
@@ -59,21 +61,23 @@ struct CaseId {
   std::string baseline;  // name of the case it must equal bit for bit along presentation axes; empty: none
 };
 
-// At namespace scope: const bool registered = kvr::register_cases("k_norm_rope", describe, {Group("public", Tier::quick)...});
+// At namespace scope: const bool registered = kvr::register_cases("k_norm_rope", describe, {Group("public",
+// Tier::quick)...});
 bool register_cases(std::string kernel, Describe describe, std::vector<Group> groups);
 
 // Every case, ordered by kernel, then declaration. Throws std::logic_error for duplicate names.
 const std::vector<CaseId>& all_cases();
 const CaseId* find_case(std::string_view name);
 
-// FILTER: terms separated by spaces, all of which must match. A term is a glob ('*', '?') over the whole name when it
-// holds a wildcard; otherwise a prefix of the name that ends at a '/', or one of its "key=value" parts.
-// A last part "seed=N" is not part of the filter: it sets the seed.
+// FILTER: terms separated by spaces, all of which must match. A term is a glob ('*', '?') over the whole name
+// when it holds a wildcard; otherwise a prefix of the name that ends at a '/', or one of its "key=value"
+// parts. A last part "seed=N" is not part of the filter: it sets the seed.
 struct Filter {
   std::string text;
   std::vector<std::string> terms;
   std::optional<std::uint64_t> seed;
-  static Filter parse(std::string_view text);  // throws std::invalid_argument: a seed that is no 64-bit number
+  static Filter parse(
+      std::string_view text);  // throws std::invalid_argument: a seed that is no 64-bit number
   bool matches(const CaseId& id) const;
 };
 

@@ -16,13 +16,14 @@ namespace kvr {
 
 struct RunOptions {
   Seed seed;
-  std::string fault;                    // launch this source fault instead of the production kernel
-  std::string alternative;              // judge under this named alternative of the policy table
+  std::string fault;                     // launch this source fault instead of the production kernel
+  std::string alternative;               // judge under this named alternative of the policy table
   std::optional<std::string> rule_text;  // judge under this rule ("atol=0.06 rtol=0") instead of the table's
 };
 
-// Throws for harness errors only (std::logic_error: a case that declares nonsense; PolicyError: no policy for an output).
-// Everything a kernel does wrong is a verdict.
-CaseReport run_case(const CaseId& id, Machine& machine, const PolicyTable& policies, const RunOptions& options);
+// Throws for harness errors only (std::logic_error: a case that declares nonsense; PolicyError: no policy for
+// an output). Everything a kernel does wrong is a verdict.
+CaseReport run_case(const CaseId& id, Machine& machine, const PolicyTable& policies,
+                    const RunOptions& options);
 
 }  // namespace kvr

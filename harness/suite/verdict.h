@@ -39,17 +39,17 @@ struct OutputReport {
 };
 
 struct CaseReport {
-  std::string name;     // without seed
+  std::string name;  // without seed
   std::string kernel, group;
   std::string machine;
   std::uint64_t seed = 0;
-  std::string fault;    // source fault that was launched; empty: the production kernel
+  std::string fault;  // source fault that was launched; empty: the production kernel
   Verdict verdict = Verdict::pass;
-  std::string reason;   // one line
+  std::string reason;            // one line
   std::uint64_t input_hash = 0;  // of the generated input codes, logical order: equal on every platform
   std::vector<OutputReport> outputs;
   double seconds = 0.0;
-  std::string replay;   // "kvr replay 'NAME/seed=0' --machine cpu:warp32"
+  std::string replay;  // "kvr replay 'NAME/seed=0' --machine cpu:warp32"
 };
 
 }  // namespace kvr

@@ -1,0 +1,32 @@
+// SPDX-FileCopyrightText: 2026 The kvr authors
+// SPDX-License-Identifier: MIT
+//
+// Answers that need no kernel: zeros, a constant, the input passed through, rows shifted by one, memory left
+// as it was. A policy that accepts one of them on a case proves nothing there; the verdict is no_power.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "harness/judge/comparison.h"
+
+namespace kvr {
+
+struct NullAnswer {
+  std::string name;              // "zeros", "constant 0.5", "input 'k' passed through", "rows shifted by one"
+  std::vector<std::byte> codes;  // in the outcome's dtype and order
+};
+
+// `source`: values of an input in the outcome's order (empty: none). `initial`: codes the memory held before
+// (in/out tensors; empty: none).
+std::vector<NullAnswer> null_answers(const Outcome& outcome, const std::string& source_name,
+                                     const std::vector<double>& source,
+                                     const std::vector<std::byte>& initial);
+
+// RN_T(value) of the outcome's dtype and overflow rule.
+std::uint64_t round_to(const Outcome& outcome, double value);
+void store_code(std::byte* at, std::size_t size, std::uint64_t code);
+std::uint64_t load_code(const std::byte* at, std::size_t size);
+
+}  // namespace kvr
