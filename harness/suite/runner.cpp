@@ -95,18 +95,15 @@ void CaseRun::launch(unsigned run) {
   const LaunchStatus status = builder_.launch()(machine_, id_.kernel, options_.fault, at);
   if (status.kind == LaunchStatus::Kind::error) throw Decided{Verdict::launch_error, status.what};
   for (std::size_t t = 0; t < tensors_.size(); ++t) device_[t]->download(after_[t]);
-  if (status.kind == LaunchStatus::Kind::unsupported) {
-    check_memory();
-    throw Decided{Verdict::unsupported, status.what};
-  }
-  if (status.kind == LaunchStatus::Kind::refused) {
+  if (status.kind != LaunchStatus::Kind::ok) {
     check_memory();  // a refused launch touches nothing
     const auto& refusal = builder_.refusal();
     if (refusal && status.what.find(*refusal) != std::string::npos)
       throw Decided{Verdict::pass, "refused as it must be: " + status.what};
-    throw Decided{Verdict::fail, refusal
-                                     ? fmt::format("refused without naming '{}': {}", *refusal, status.what)
-                                     : "launch refused: " + status.what};
+    if (refusal)
+      throw Decided{Verdict::fail, fmt::format("refused without naming '{}': {}", *refusal, status.what)};
+    if (status.kind == LaunchStatus::Kind::unsupported) throw Decided{Verdict::unsupported, status.what};
+    throw Decided{Verdict::fail, "launch refused: " + status.what};
   }
   if (builder_.refusal())
     throw Decided{Verdict::fail, fmt::format("the launch must be refused naming '{}', but it went through",
