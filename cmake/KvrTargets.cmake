@@ -1,27 +1,38 @@
 # SPDX-FileCopyrightText: 2026 The kvr authors
 # SPDX-License-Identifier: MIT
+#
+# How the parts of the harness are declared: libraries, unit tests. Kernels, references and cases: KvrKernels.cmake.
 
-# Flags of every target of this project. No contraction and no fast-math on the host: references promise the same bits everywhere.
+# Everything that uses kvr. No contraction and no fast-math on the host: references promise the same bits everywhere.
 add_library(kvr_options INTERFACE)
-target_include_directories(kvr_options INTERFACE "${PROJECT_SOURCE_DIR}")
+target_include_directories(kvr_options INTERFACE $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}> $<INSTALL_INTERFACE:include/kvr>)
 target_compile_definitions(kvr_options INTERFACE KVR_PLATFORM_${KVR_PLATFORM}=1)
-target_compile_options(kvr_options INTERFACE
-  $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wpedantic -Wshadow -ffp-contract=off>
-  $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<BOOL:${KVR_WERROR}>>:-Werror>)
+target_compile_options(kvr_options INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-ffp-contract=off>)
+target_compile_features(kvr_options INTERFACE cxx_std_20)
+
+# This project's own sources. nvcc wraps every line in code of its own, which -Wpedantic and -Wshadow reject.
+add_library(kvr_warnings INTERFACE)
+target_compile_options(kvr_warnings INTERFACE
+  $<$<COMPILE_LANGUAGE:CXX,HIP>:-Wall -Wextra -Wpedantic -Wshadow>
+  $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall,-Wextra>
+  $<$<AND:$<COMPILE_LANGUAGE:CXX,HIP>,$<BOOL:${KVR_WERROR}>>:-Werror>
+  $<$<AND:$<COMPILE_LANGUAGE:CUDA>,$<BOOL:${KVR_WERROR}>>:-Werror=all-warnings>)
 
 # kvr_add_library(<folder> <sources>...  [LINK <targets>...]): static library kvr_<folder>, alias kvr::<folder>.
 function(kvr_add_library name)
   cmake_parse_arguments(ARG "" "" "LINK" ${ARGN})
   add_library(kvr_${name} STATIC ${ARG_UNPARSED_ARGUMENTS})
   add_library(kvr::${name} ALIAS kvr_${name})
-  target_link_libraries(kvr_${name} PUBLIC kvr_options ${ARG_LINK})
+  set_target_properties(kvr_${name} PROPERTIES EXPORT_NAME ${name})
+  target_link_libraries(kvr_${name} PUBLIC kvr_options ${ARG_LINK} PRIVATE $<BUILD_INTERFACE:kvr_warnings>)
+  set_property(GLOBAL APPEND PROPERTY KVR_LIBRARIES kvr_${name})
 endfunction()
 
 # kvr_add_unit_test(<name> <sources>... [LINK <targets>...]): one Catch2 program kvr_unit_<name>, one ctest test unit.<name>.
 function(kvr_add_unit_test name)
   cmake_parse_arguments(ARG "" "" "LINK" ${ARGN})
   add_executable(kvr_unit_${name} ${ARG_UNPARSED_ARGUMENTS})
-  target_link_libraries(kvr_unit_${name} PRIVATE kvr_options ${ARG_LINK} Catch2::Catch2WithMain)
+  target_link_libraries(kvr_unit_${name} PRIVATE kvr_options kvr_warnings ${ARG_LINK} Catch2::Catch2WithMain)
   add_test(NAME unit.${name} COMMAND kvr_unit_${name} "~[soak]")
   set_tests_properties(unit.${name} PROPERTIES LABELS "unit;quick" TIMEOUT 300)
 endfunction()

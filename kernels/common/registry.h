@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: MIT
 //
 // How a kernel makes itself known. A kernel source is compiled once per build (cuda, hip, warp32, warp64, and
-// again for each source fault); KVR_BUILD is the namespace its symbols live in and KVR_BUILD_NAME the build's name, so all
-// of them link into one program. A kernel needs one line: KVR_REGISTER_KERNEL(k_norm_rope, KNormRopeArgs).
+// again for each source fault); KVR_BUILD is the namespace its symbols live in and KVR_BUILD_NAME the build's
+// name, so all of them link into one program. A kernel needs one line: KVR_REGISTER_KERNEL(k_norm_rope,
+// KNormRopeArgs).
 #pragma once
 
 #include <typeinfo>
@@ -18,9 +19,11 @@
 #endif
 
 // In namespace kvr::KVR_BUILD, after `LaunchStatus launch_<kernel>(const Args&, Stream)` has been defined.
-#define KVR_REGISTER_KERNEL(kernel, Args)                                                                   \
-  namespace {                                                                                               \
-  const bool registered_##kernel = ::kvr::register_kernel(                                                  \
+// KVR_BUILD, KVR_BUILD_NAME and KVR_FAULT are read where the macro is expanded: a file that holds many faults
+// includes this header once and defines KVR_BUILD and KVR_FAULT anew before each.
+#define KVR_REGISTER_KERNEL(kernel, Args)                                                    \
+  namespace {                                                                                \
+  [[maybe_unused]] const bool registered_##kernel = ::kvr::register_kernel(                  \
       {#kernel, KVR_BUILD_NAME, KVR_FAULT, std::type_index(typeid(Args)),                    \
-       reinterpret_cast<void (*)()>(static_cast<::kvr::Launcher<Args>>(&launch_##kernel))});                \
+       reinterpret_cast<void (*)()>(static_cast<::kvr::Launcher<Args>>(&launch_##kernel))}); \
   }

@@ -1,0 +1,44 @@
+# SPDX-FileCopyrightText: 2026 The kvr authors
+# SPDX-License-Identifier: MIT
+#
+# Prepares CMake's HIP language. On AMD's ROCm it changes nothing. Debian's packages (HIP 5.2) differ in four ways that
+# CMake cannot know: the compiler is called clang++-15, the package files lie in the multiarch folder, ROCm's root is /usr and
+# the device libraries lie in the multiarch folder too. All of it is answered here, in the build folder; nothing is installed.
+
+if(NOT DEFINED CMAKE_HIP_ARCHITECTURES)
+  set(CMAKE_HIP_ARCHITECTURES gfx90a CACHE STRING "AMD GPU architectures to compile for")
+endif()
+if(CMAKE_HIP_COMPILER_ROCM_ROOT)
+  return()
+endif()
+
+# A ROCm installation that is not on PATH.
+if(NOT DEFINED CMAKE_HIP_COMPILER AND "$ENV{HIPCXX}" STREQUAL "")
+  foreach(kvr_rocm "$ENV{ROCM_PATH}" /opt/rocm)
+    if(kvr_rocm AND EXISTS "${kvr_rocm}/lib/cmake/hip-lang/hip-lang-config.cmake" AND EXISTS "${kvr_rocm}/llvm/bin/clang++")
+      set(CMAKE_HIP_COMPILER "${kvr_rocm}/llvm/bin/clang++" CACHE FILEPATH "HIP compiler")
+      set(CMAKE_HIP_COMPILER_ROCM_ROOT "${kvr_rocm}")
+      list(APPEND CMAKE_PREFIX_PATH "${kvr_rocm}")
+      return()
+    endif()
+  endforeach()
+endif()
+
+file(GLOB kvr_debian_hip_lang LIST_DIRECTORIES true "/usr/lib/*-linux-gnu/cmake/hip-lang")
+if(NOT kvr_debian_hip_lang)
+  return()  # CMake's own search gives its own message
+endif()
+list(GET kvr_debian_hip_lang 0 kvr_debian_hip_lang)
+cmake_path(GET kvr_debian_hip_lang PARENT_PATH kvr_debian_packages)
+cmake_path(GET kvr_debian_packages PARENT_PATH kvr_debian_lib)
+
+if(NOT DEFINED CMAKE_HIP_COMPILER)
+  find_program(CMAKE_HIP_COMPILER NAMES clang++-15 PATHS /usr/lib/llvm-15/bin REQUIRED DOC "HIP compiler")
+endif()
+# CMake wants <root>/lib/cmake/hip-lang; the package finds its true root by resolving the link.
+set(CMAKE_HIP_COMPILER_ROCM_ROOT "${CMAKE_BINARY_DIR}/kvr-rocm")
+file(MAKE_DIRECTORY "${CMAKE_HIP_COMPILER_ROCM_ROOT}/lib/cmake")
+foreach(kvr_package hip-lang amd_comgr hsa-runtime64)
+  file(CREATE_LINK "${kvr_debian_packages}/${kvr_package}" "${CMAKE_HIP_COMPILER_ROCM_ROOT}/lib/cmake/${kvr_package}" SYMBOLIC)
+endforeach()
+set(CMAKE_HIP_FLAGS_INIT "--rocm-path=/usr --rocm-device-lib-path=${kvr_debian_lib}/amdgcn/bitcode")

@@ -1,0 +1,136 @@
+# SPDX-FileCopyrightText: 2026 The kvr authors
+# SPDX-License-Identifier: MIT
+#
+# How kernels, references and cases are declared, here and in projects that use kvr. Each becomes object files, so that the
+# registrations in them are not dropped by the linker, and joins an interface target:
+#
+#   kvr_all_kernels   kernel objects of every build and fault      |  link these two to executables only:
+#   kvr_all_cases     case objects                                 |  every target that links them gets the objects
+#   kvr_reference     the references (static libraries)
+#
+# kvr_add_command() makes the executable that has all of it.
+
+include(KvrFaults)
+
+# Where the generated sources are compiled as on each platform. One-line wrappers, because a file's language cannot differ per target.
+set(KVR_WRAPPER_EXTENSION_CXX cpp)
+set(KVR_WRAPPER_EXTENSION_CUDA cu)
+set(KVR_WRAPPER_EXTENSION_HIP hip)
+
+foreach(collection kvr_all_kernels kvr_all_cases kvr_reference)
+  if(NOT TARGET ${collection})
+    add_library(${collection} INTERFACE)
+  endif()
+endforeach()
+target_link_libraries(kvr_all_kernels INTERFACE kvr::machine)
+target_link_libraries(kvr_all_cases INTERFACE kvr::suite kvr_reference)
+if(NOT TARGET kvr::reference)
+  add_library(kvr::reference ALIAS kvr_reference)
+endif()
+
+# <folder>/<name>/<name><extension> or <folder>/<name><extension>.
+function(_kvr_find_source name extension result)
+  foreach(candidate "${name}/${name}${extension}" "${name}${extension}")
+    if(EXISTS "${CMAKE_CURRENT_SOURCE_DIR}/${candidate}")
+      set(${result} "${CMAKE_CURRENT_SOURCE_DIR}/${candidate}" PARENT_SCOPE)
+      return()
+    endif()
+  endforeach()
+  message(FATAL_ERROR
+    "'${name}': neither ${name}/${name}${extension} nor ${name}${extension} exists in ${CMAKE_CURRENT_SOURCE_DIR}")
+endfunction()
+
+# An object library whose headers are found from this project's root and from kvr's.
+function(_kvr_add_objects target)
+  add_library(${target} OBJECT ${ARGN})
+  target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}")
+  target_link_libraries(${target} PRIVATE kvr_options)
+  if(TARGET kvr_warnings)
+    target_link_libraries(${target} PRIVATE kvr_warnings)
+  endif()
+endfunction()
+
+function(_kvr_add_kernel_objects target build wrapper)
+  _kvr_add_objects(${target} "${wrapper}")
+  target_compile_definitions(${target} PRIVATE KVR_BUILD=${build} "KVR_BUILD_NAME=\"${build}\"")
+  if(KVR_PLATFORM STREQUAL "cpu")
+    string(REPLACE "warp" "" warp_size ${build})
+    target_compile_definitions(${target} PRIVATE KVR_SIMT_WARP_SIZE=${warp_size})
+    target_link_libraries(${target} PRIVATE kvr::simt)
+  elseif(KVR_PLATFORM STREQUAL "cuda")
+    target_compile_options(${target} PRIVATE --expt-relaxed-constexpr)
+  endif()
+  target_sources(kvr_all_kernels INTERFACE $<TARGET_OBJECTS:${target}>)
+endfunction()
+
+# kvr_add_kernel(<name>): compiles <name>/<name>.cu once for every build of this platform (cuda; hip; warp32 and warp64),
+# with KVR_BUILD as its namespace, and the faults of <name>/faults.txt (KvrFaults.cmake) likewise, all of one build in one object.
+function(kvr_add_kernel name)
+  _kvr_find_source(${name} .cu source)
+  cmake_path(GET source PARENT_PATH folder)
+  set(generated "${CMAKE_CURRENT_BINARY_DIR}/${name}")
+  set(extension ${KVR_WRAPPER_EXTENSION_${KVR_KERNEL_LANGUAGE}})
+
+  foreach(build IN LISTS KVR_KERNEL_BUILDS)
+    set(wrapper "${generated}/${build}/${name}.${extension}")
+    kvr_write_if_different("${wrapper}" "#include \"${source}\"\n")
+    _kvr_add_kernel_objects(kvr_kernel_${name}_${build} ${build} "${wrapper}")
+    if(KVR_PLATFORM STREQUAL "cpu")
+      target_compile_options(kvr_kernel_${name}_${build} PRIVATE $<$<NOT:$<CONFIG:Debug>>:-O3>)
+    endif()
+  endforeach()
+
+  set(faults_file "${folder}/faults.txt")
+  if(NOT KVR_BUILD_FAULTS OR NOT EXISTS "${faults_file}")
+    return()
+  endif()
+  kvr_generate_faults("${source}" "${faults_file}" "${generated}/faults" faults)
+  # Headers come first, in the build's own namespace: their include guards leave only the kernel's text to be repeated. Each
+  # fault's namespace lies inside the build's, so that it still sees them.
+  file(STRINGS "${source}" headers REGEX "^[ \t]*#[ \t]*include")
+  list(JOIN headers "\n" headers)
+  foreach(build IN LISTS KVR_KERNEL_BUILDS)
+    set(text "${headers}\n")
+    foreach(fault IN LISTS faults)
+      string(APPEND text "
+#undef KVR_BUILD
+#undef KVR_FAULT
+#define KVR_BUILD ${build}::fault_${fault}
+#define KVR_FAULT \"${fault}\"
+#include \"${generated}/faults/${fault}.inc\"
+")
+    endforeach()
+    set(wrapper "${generated}/${build}/${name}_faults.${extension}")
+    kvr_write_if_different("${wrapper}" "${text}")
+    _kvr_add_kernel_objects(kvr_faults_${name}_${build} ${build} "${wrapper}")
+    # A fault may leave a variable unused; nobody debugs it; and how fast it runs matters less than how long it compiles.
+    target_compile_options(kvr_faults_${name}_${build} PRIVATE -w $<$<COMPILE_LANGUAGE:CXX>:-g0>)
+  endforeach()
+endfunction()
+
+# kvr_add_reference(<name>): static library kvr_reference_<name> of <name>.cpp.
+function(kvr_add_reference name)
+  _kvr_find_source(${name} .cpp source)
+  add_library(kvr_reference_${name} STATIC "${source}")
+  target_include_directories(kvr_reference_${name} PRIVATE "${PROJECT_SOURCE_DIR}")
+  target_link_libraries(kvr_reference_${name} PUBLIC kvr::numeric)
+  if(TARGET kvr_warnings)
+    target_link_libraries(kvr_reference_${name} PRIVATE kvr_warnings)
+  endif()
+  target_link_libraries(kvr_reference INTERFACE kvr_reference_${name})
+endfunction()
+
+# kvr_add_cases(<name>): the case family of <name>.cpp.
+function(kvr_add_cases name)
+  _kvr_find_source(${name} .cpp source)
+  _kvr_add_objects(kvr_cases_${name} "${source}")
+  target_link_libraries(kvr_cases_${name} PRIVATE kvr::suite)
+  target_sources(kvr_all_cases INTERFACE $<TARGET_OBJECTS:kvr_cases_${name}>)
+endfunction()
+
+# kvr_add_command(<target> <sources>... [LINK <targets>...]): an executable with every kernel, fault and case declared so far or later.
+function(kvr_add_command target)
+  cmake_parse_arguments(ARG "" "" "LINK" ${ARGN})
+  add_executable(${target} ${ARG_UNPARSED_ARGUMENTS})
+  target_link_libraries(${target} PRIVATE kvr_options ${ARG_LINK} kvr_all_kernels kvr_all_cases)
+endfunction()
