@@ -62,6 +62,7 @@ Fill k_fill(const CaseBuilder& c, const std::string& name) {
     for (std::int64_t i = 0; i < numel; ++i) values.push_back(i % 2 == 0 ? 1.0 : -1.0);
     return Fill::list(std::move(values));
   }
+  if (name == "one_hot") return Fill::one_hot(8 * c.params().integer("lane"));
   if (const auto kind = parse_fill(name)) return Fill::of(*kind);
   throw std::invalid_argument("unknown fill " + name);
 }
@@ -205,6 +206,14 @@ const bool registered =
                            .axis("pairing", kPairings)
                            .axis("fill", {"alternating"})
                            .axis("hot", numbers(0, 72)),
+                       // The only non-zero element of a row in each lane in turn: a lane left out of a sum is
+                       // a wrong sum (A11).
+                       Group("lanes", Tier::quick)
+                           .axis("n", {"8"})
+                           .axis("dtype", {"bf16"})
+                           .axis("pairing", {"interleaved"})
+                           .axis("fill", {"one_hot"})
+                           .axis("lane", numbers(0, 16)),
                        Group("positions", Tier::quick)
                            .axis("n", {"6"})
                            .axis("dtype", {"bf16"})

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The kvr authors
 // SPDX-License-Identifier: MIT
 //
-// Every source fault of every kernel (kernels/<name>/faults.txt) is turned red by at least one quick case, on every
-// machine. A survivor means the cases or the policies are too weak to notice it, and fails the build.
+// Every source fault of every kernel (kernels/<name>/faults.txt) is turned red by at least one quick case, on
+// every machine. A survivor means the cases or the policies are too weak to notice it, and fails the build.
 #include <fmt/format.h>
 
 #include <catch2/catch_test_macros.hpp>
@@ -17,7 +17,8 @@ struct Outcome {
   std::string by;
 };
 
-Outcome hunt(const std::string& kernel, const std::string& fault, Machine& machine, const PolicyTable& policies) {
+Outcome hunt(const std::string& kernel, const std::string& fault, Machine& machine,
+             const PolicyTable& policies) {
   for (const CaseId& id : all_cases()) {
     if (id.kernel != kernel || id.tier != Tier::quick) continue;
     RunOptions options;
@@ -39,7 +40,9 @@ TEST_CASE("every source fault is killed by a quick case on every machine") {
       for (const std::string& fault : kernel_faults(kernel, info.properties.build)) {
         const Outcome outcome = hunt(kernel, fault, *machine, policies);
         UNSCOPED_INFO(fmt::format("{} {} {}: {}", machine->name(), kernel, fault, outcome.by));
-        CHECKED_IF(!outcome.killed) { FAIL_CHECK(fmt::format("{}: fault '{}' of {} survives", machine->name(), fault, kernel)); }
+        CHECKED_IF(!outcome.killed) {
+          FAIL_CHECK(fmt::format("{}: fault '{}' of {} survives", machine->name(), fault, kernel));
+        }
         ++faults;
       }
     }

@@ -1,0 +1,234 @@
+// SPDX-FileCopyrightText: 2026 The kvr authors
+// SPDX-License-Identifier: MIT
+//
+// What the runner says about kernels that misbehave: y = 2x over N rows of 8 floats, done wrong in one way
+// each.
+#include "harness/suite/runner.h"
+
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+
+#include "kernels/common/registry_types.h"
+#include "tests/unit/suite/fake_machine.h"
+
+namespace kvr {
+namespace {
+
+using Catch::Matchers::ContainsSubstring;
+using test::FakeMachine;
+
+struct DoubleArgs {
+  float* x = nullptr;
+  float* y = nullptr;
+  std::int64_t rows = 0;
+  std::int64_t y_stride = 8;
+};
+
+void work(const DoubleArgs& a, std::int64_t rows) {
+  for (std::int64_t r = 0; r < rows; ++r)
+    for (std::int64_t c = 0; c < 8; ++c) a.y[r * a.y_stride + c] = 2.0F * a.x[r * 8 + c];
+}
+
+LaunchStatus right(const DoubleArgs& a, Stream) {
+  return work(a, a.rows), LaunchStatus{};
+}
+LaunchStatus last_row_missing(const DoubleArgs& a, Stream) {
+  return work(a, a.rows - 1), LaunchStatus{};
+}
+LaunchStatus never_runs(const DoubleArgs&, Stream) {
+  return {};
+}
+LaunchStatus writes_behind(const DoubleArgs& a, Stream) {
+  work(a, a.rows);
+  a.y[(a.rows - 1) * a.y_stride + 8] = 1.0F;
+  return {};
+}
+LaunchStatus writes_gap(const DoubleArgs& a, Stream) {
+  work(a, a.rows);
+  a.y[8] = 1.0F;
+  return {};
+}
+LaunchStatus writes_in_front(const DoubleArgs& a, Stream) {
+  work(a, a.rows);
+  a.y[-1] = 1.0F;
+  return {};
+}
+LaunchStatus changes_input(const DoubleArgs& a, Stream) {
+  work(a, a.rows);
+  a.x[8 + 3] = -a.x[8 + 3];
+  return {};
+}
+LaunchStatus reads_gap(const DoubleArgs& a, Stream) {
+  work(a, a.rows);
+  // What lies behind the last input row decides a bit of the result: it differs from run to run.
+  a.y[0] += reinterpret_cast<const unsigned char*>(a.x + a.rows * 8)[0] == 0xFF ? 0x1p-20F : 0.0F;
+  return {};
+}
+LaunchStatus ignores_stride(const DoubleArgs& a, Stream) {
+  DoubleArgs packed = a;
+  packed.y_stride = 8;
+  return work(packed, a.rows), LaunchStatus{};
+}
+LaunchStatus nan_element(const DoubleArgs& a, Stream) {
+  work(a, a.rows);
+  a.y[1] = std::numeric_limits<float>::quiet_NaN();
+  return {};
+}
+LaunchStatus launch_fails(const DoubleArgs&, Stream) {
+  return LaunchStatus::error("double: invalid configuration");
+}
+LaunchStatus refuses(const DoubleArgs&, Stream) {
+  return LaunchStatus::refused("y_stride = 3: too small");
+}
+LaunchStatus unsupported(const DoubleArgs&, Stream) {
+  return LaunchStatus::unsupported("rows: only 1");
+}
+
+void add(const char* fault, Launcher<DoubleArgs> launcher) {
+  register_kernel(
+      {"double", "fake", fault, std::type_index(typeid(DoubleArgs)), reinterpret_cast<void (*)()>(launcher)});
+}
+
+const bool kernels_registered = [] {
+  add("", right);
+  add("last_row_missing", last_row_missing);
+  add("never_runs", never_runs);
+  add("writes_behind", writes_behind);
+  add("writes_gap", writes_gap);
+  add("writes_in_front", writes_in_front);
+  add("changes_input", changes_input);
+  add("reads_gap", reads_gap);
+  add("ignores_stride", ignores_stride);
+  add("nan_element", nan_element);
+  add("launch_fails", launch_fails);
+  add("refuses", refuses);
+  add("unsupported", unsupported);
+  return true;
+}();
+
+void describe(CaseBuilder& c) {
+  const std::int64_t n = c.params().integer("n");
+  const std::int64_t stride = c.params().text("layout") == "padded" ? 11 : 8;
+  const std::string& fill = c.params().text("fill");
+  c.input(TensorSpec::contiguous("x", DType::f32, {n, 8}),
+          fill == "zero" ? Fill::constant(0.0) : Fill::normal());
+  c.output(TensorSpec::contiguous("y", DType::f32, {n, 8}).with_row_stride(stride)).null_source = "x";
+  c.bind<DoubleArgs>([=](const Bindings& at) { return DoubleArgs{at("x"), at("y"), n, stride}; });
+  if (fill == "refused") c.expect_refusal("y_stride");
+  c.reference<DoubleArgs>([](const DoubleArgs& a, Expectations& expected) {
+    for (std::int64_t i = 0; i < a.rows * 8; ++i) expected.at("y").set(i, 2.0 * static_cast<double>(a.x[i]));
+  });
+}
+
+const bool cases_registered = register_cases("double", describe,
+                                             {Group("all", Tier::quick)
+                                                  .axis("n", {"0", "1", "5"})
+                                                  .axis("fill", {"normal", "zero", "refused"})
+                                                  .presentation("layout", {"packed", "padded"})});
+
+CaseReport run(const std::string& fault, const std::string& name, const std::string& rule = "exact") {
+  FakeMachine machine;
+  const PolicyTable policies =
+      PolicyTable::parse("[[row]]\nkernel = \"double\"\nexact = true\nreason = \"x2 is exact\"\n", "inline");
+  const CaseId* id = find_case("double/all/" + name);
+  REQUIRE(id != nullptr);
+  RunOptions options;
+  options.fault = fault;
+  if (rule != "exact") options.rule_text = rule;
+  return run_case(*id, machine, policies, options);
+}
+
+TEST_CASE("a right kernel passes in every layout") {
+  for (const char* name :
+       {"n=1/fill=normal/layout=packed", "n=5/fill=normal/layout=packed", "n=5/fill=normal/layout=padded"}) {
+    const CaseReport report = run("", name);
+    CAPTURE(name, report.reason);
+    CHECK(report.verdict == Verdict::pass);
+    REQUIRE(report.outputs.size() == 1);
+    CHECK(report.outputs[0].comparison.differing == 0);
+  }
+}
+
+TEST_CASE("no tokens: nothing is touched, and that is a pass") {
+  CHECK(run("", "n=0/fill=normal/layout=packed").verdict == Verdict::pass);
+  CHECK_THAT(run("", "n=0/fill=normal/layout=packed").reason, ContainsSubstring("no elements"));
+}
+
+TEST_CASE("the verdict names what went wrong and where") {
+  struct Row {
+    const char* fault;
+    const char* name;
+    Verdict verdict;
+    const char* says;
+  };
+  const Row rows[] = {
+      {"last_row_missing", "n=5/fill=normal/layout=packed", Verdict::fail,
+       "8 elements of 40 never written, first 'y' row 4, column 0"},
+      {"never_runs", "n=5/fill=normal/layout=packed", Verdict::fail, "40 elements of 40 never written"},
+      {"writes_behind", "n=5/fill=normal/layout=packed", Verdict::fail,
+       "'y' was written in the guard, byte 0 behind the data"},
+      {"writes_behind", "n=5/fill=normal/layout=padded", Verdict::fail, "behind the data"},
+      {"writes_gap", "n=5/fill=normal/layout=padded", Verdict::fail,
+       "'y' was written in the gap behind row 0, byte 0 after its end"},
+      {"writes_in_front", "n=5/fill=normal/layout=packed", Verdict::fail,
+       "in the guard, byte 4 in front of the data"},
+      {"changes_input", "n=5/fill=normal/layout=packed", Verdict::fail,
+       "input 'x' was modified at row 1, column 3"},
+      {"reads_gap", "n=5/fill=normal/layout=packed", Verdict::fail, "a second run differs"},
+      {"ignores_stride", "n=5/fill=normal/layout=padded", Verdict::fail,
+       "'y' was written in the gap behind row 0"},
+      {"nan_element", "n=5/fill=normal/layout=packed", Verdict::fail, "NaN"},
+      {"launch_fails", "n=5/fill=normal/layout=packed", Verdict::launch_error, "invalid configuration"},
+      {"refuses", "n=5/fill=normal/layout=packed", Verdict::fail, "launch refused: y_stride = 3"},
+      {"refuses", "n=5/fill=refused/layout=packed", Verdict::pass, "refused as it must be"},
+      {"unsupported", "n=5/fill=normal/layout=packed", Verdict::unsupported, "rows: only 1"},
+      {"", "n=5/fill=refused/layout=packed", Verdict::fail,
+       "must be refused naming 'y_stride', but it went through"},
+      {"launch_fails", "n=5/fill=refused/layout=packed", Verdict::launch_error, "invalid configuration"},
+  };
+  for (const Row& row : rows) {
+    const CaseReport report = run(row.fault, row.name);
+    CAPTURE(row.fault, row.name, report.reason);
+    CHECK(report.verdict == row.verdict);
+    CHECK_THAT(report.reason, ContainsSubstring(row.says));
+    CHECK_THAT(report.replay, ContainsSubstring(std::string("double/all/") + row.name + "/seed=0"));
+  }
+}
+
+TEST_CASE("a policy that accepts a null answer has no power") {
+  CHECK_THAT(run("", "n=5/fill=zero/layout=packed").reason, ContainsSubstring("zeros"));
+  CHECK(run("", "n=5/fill=zero/layout=packed").verdict == Verdict::no_power);
+  const CaseReport loose = run("", "n=5/fill=normal/layout=packed", "atol=100");
+  CHECK(loose.verdict == Verdict::no_power);
+  CHECK_THAT(loose.reason, ContainsSubstring("null answer for 'y': zeros"));
+}
+
+TEST_CASE("a wrong kernel that the policy accepts on the baseline still fails against its baseline") {
+  // Off by less than atol, and only when padded: the same data in another layout must give the same bits.
+  add("padded_differs", [](const DoubleArgs& a, Stream) {
+    work(a, a.rows);
+    if (a.y_stride != 8) a.y[0] += 0x1p-10F;
+    return LaunchStatus{};
+  });
+  const CaseReport report = run("padded_differs", "n=5/fill=normal/layout=padded", "atol=0.01");
+  CHECK(report.verdict == Verdict::fail);
+  CHECK_THAT(report.reason, ContainsSubstring("'y' differs in bits from the same data"));
+}
+
+TEST_CASE("seeds and names decide the inputs, layouts do not") {
+  CHECK(run("", "n=5/fill=normal/layout=packed").input_hash ==
+        run("", "n=5/fill=normal/layout=padded").input_hash);
+  CHECK(run("", "n=5/fill=normal/layout=packed").input_hash !=
+        run("", "n=1/fill=normal/layout=packed").input_hash);
+}
+
+TEST_CASE("an output without a policy row is an error, not a pass") {
+  FakeMachine machine;
+  const PolicyTable policies =
+      PolicyTable::parse("[[row]]\nkernel = \"other\"\nexact = true\nreason = \"r\"\n", "inline");
+  CHECK_THROWS_AS(run_case(*find_case("double/all/n=5/fill=normal/layout=packed"), machine, policies, {}),
+                  PolicyError);
+}
+
+}  // namespace
+}  // namespace kvr
