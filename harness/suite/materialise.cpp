@@ -13,6 +13,10 @@
 namespace kvr {
 namespace {
 
+// Up to this size a tensor's memory exists as a whole, poisoned where nothing is addressed, so that a read of
+// a wrong row gives NaN; beyond it, only pages around what is addressed exist, and a wrong access faults.
+constexpr std::int64_t kWholeBytes = std::int64_t{4} << 20;
+
 static_assert(std::endian::native == std::endian::little, "codes are stored little-endian");
 
 std::vector<std::int64_t> existing_rows(const TensorDecl& decl) {
@@ -57,7 +61,9 @@ std::vector<HostTensor> materialise(const CaseBuilder& builder, std::string_view
     tensor.decl = &decl;
     tensor.rows = existing_rows(decl);
     tensor.addressed = decl.spec.addressed(tensor.rows);
-    tensor.memory = HostAllocation(decl.spec, tensor.addressed, decl.placement);
+    tensor.committed =
+        decl.spec.bytes() <= kWholeBytes ? std::vector<ByteRange>{{0, decl.spec.bytes()}} : tensor.addressed;
+    tensor.memory = HostAllocation(decl.spec, tensor.committed, decl.placement);
     if (decl.role == Role::output) continue;
     const RandomStream stream(builder.seed(), data_id, decl.spec.name);
     const std::int64_t row_len = decl.spec.row_len();

@@ -21,6 +21,7 @@ struct HostTensor {
   const TensorDecl* decl = nullptr;
   std::vector<std::int64_t> rows;    // rows that exist, ascending
   std::vector<ByteRange> addressed;  // what these rows address, relative to memory.data()
+  std::vector<ByteRange> committed;  // what exists: the whole tensor, or the addressed ranges of a large one
   std::vector<std::byte> codes;      // initial contents of these rows in logical order; empty for outputs
   HostAllocation memory;             // the launch's initial contents
 };

@@ -80,8 +80,8 @@ void CaseRun::describe() {
 void CaseRun::prepare() {
   tensors_ = materialise(builder_, id_.data_id);
   for (const HostTensor& tensor : tensors_) {
-    device_.push_back(machine_.allocate(tensor.decl->spec, tensor.addressed, tensor.decl->placement));
-    after_.emplace_back(tensor.decl->spec, tensor.addressed, tensor.decl->placement);
+    device_.push_back(machine_.allocate(tensor.decl->spec, tensor.committed, tensor.decl->placement));
+    after_.emplace_back(tensor.decl->spec, tensor.committed, tensor.decl->placement);
   }
 }
 
