@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -18,11 +19,11 @@
 namespace kvr {
 
 struct MachineProperties {
-  std::string name;       // "cpu:warp32", "cuda:0"
-  std::string platform;   // "cpu", "cuda", "hip"
-  std::string build;      // which kernel build runs here: "warp32", "warp64", "cuda", "hip"
-  std::string arch;       // "emulated-warp32", "sm_90", "gfx942"
-  std::string device;     // marketing name, or "SIMT machine in software"
+  std::string name;      // "cpu:warp32", "cuda:0"
+  std::string platform;  // "cpu", "cuda", "hip"
+  std::string build;     // which kernel build runs here: "warp32", "warp64", "cuda", "hip"
+  std::string arch;      // "emulated-warp32", "sm_90", "gfx942"
+  std::string device;    // marketing name, or "SIMT machine in software"
   int warp_size = 32;
   Fp8Format fp8 = kE4m3fn;  // what quantising kernels produce here: OCP 448, or FNUZ 224 (gfx94x, cpu:warp64)
   std::int64_t max_threads_per_block = 1024;
@@ -35,14 +36,19 @@ struct MachineProperties {
 class DeviceMemory {
  public:
   virtual ~DeviceMemory() = default;
-  virtual void* data() = 0;                                // device pointer to the allocation's first byte
-  virtual void upload(const HostAllocation& from) = 0;     // every committed byte, guards included
-  virtual void download(const HostAllocation& to) = 0;     // likewise
+  virtual void* data() = 0;  // device pointer to the allocation's first byte
+  // Copies these ranges of the allocation (relative to its first byte; guards lie outside [0, bytes)).
+  virtual void upload(const HostAllocation& from, std::span<const ByteRange> ranges) = 0;
+  virtual void download(const HostAllocation& to, std::span<const ByteRange> ranges) = 0;
+  // Every committed byte, guards included.
+  void upload(const HostAllocation& from) { upload(from, from.committed()); }
+  void download(const HostAllocation& to) { download(to, to.committed()); }
 };
 
 struct MachineOptions {
-  int threads = 0;                  // cpu: host threads, 0 = all cores
-  std::string schedule = "forward";  // cpu: order in which lanes and warps of a block are resumed (harness/simt/device.h)
+  int threads = 0;  // cpu: host threads, 0 = all cores
+  std::string schedule =
+      "forward";  // cpu: order in which lanes and warps of a block are resumed (harness/simt/device.h)
   std::uint64_t schedule_seed = 0;
 };
 
@@ -68,10 +74,13 @@ class Machine {
   const std::string& name() const { return properties_.name; }
 
   // `like` gives size, committed ranges and placement.
-  virtual std::unique_ptr<DeviceMemory> allocate(const TensorSpec& spec, const std::vector<ByteRange>& committed, Placement placement) = 0;
+  virtual std::unique_ptr<DeviceMemory> allocate(const TensorSpec& spec,
+                                                 const std::vector<ByteRange>& committed,
+                                                 Placement placement) = 0;
 
-  // Launches the registered kernel `kernel` (fault "" = the production build), reads the launch status, synchronises and reads
-  // the status again. An unregistered kernel or other argument type is a std::logic_error.
+  // Launches the registered kernel `kernel` (fault "" = the production build), reads the launch status,
+  // synchronises and reads the status again. An unregistered kernel or other argument type is a
+  // std::logic_error.
   template <class Args>
   LaunchStatus launch(std::string_view kernel, const Args& args, std::string_view fault = "") {
     const KernelEntry& entry = find_kernel(kernel, properties_.build, fault, std::type_index(typeid(Args)));
@@ -87,8 +96,8 @@ class Machine {
   MachineProperties properties_;
 };
 
-// Every machine of this build, whether or not its device is present. On cuda and hip: one per visible device, or
-// "cuda:0" with `present` false and the runtime's text in `why` when there is none.
+// Every machine of this build, whether or not its device is present. On cuda and hip: one per visible device,
+// or "cuda:0" with `present` false and the runtime's text in `why` when there is none.
 struct MachineInfo {
   MachineProperties properties;
   bool present = true;

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "harness/machine/machine.h"
+#include "harness/numeric/codec.h"
 #include "harness/random/fill.h"
 #include "harness/tensor/tensor.h"
 

@@ -53,7 +53,8 @@ void for_each_run(const TensorSpec& spec, std::span<const std::int64_t> rows, Me
 
 }  // namespace
 
-std::vector<HostTensor> materialise(const CaseBuilder& builder, std::string_view data_id) {
+std::vector<HostTensor> materialise(const CaseBuilder& builder, std::string_view data_id,
+                                    std::vector<HostTensor> previous) {
   std::vector<HostTensor> tensors;
   tensors.reserve(builder.tensors().size());
   for (const TensorDecl& decl : builder.tensors()) {
@@ -61,10 +62,21 @@ std::vector<HostTensor> materialise(const CaseBuilder& builder, std::string_view
     tensor.decl = &decl;
     tensor.rows = existing_rows(decl);
     tensor.addressed = decl.spec.addressed(tensor.rows);
-    tensor.committed =
-        decl.spec.bytes() <= kWholeBytes ? std::vector<ByteRange>{{0, decl.spec.bytes()}} : tensor.addressed;
-    tensor.memory = HostAllocation(decl.spec, tensor.committed, decl.placement);
-    if (decl.role == Role::output) continue;
+    const std::int64_t bytes = decl.spec.bytes();
+    tensor.committed = bytes <= kWholeBytes ? std::vector<ByteRange>{{0, bytes}} : tensor.addressed;
+    const std::size_t t = tensors.size() - 1;
+    if (t < previous.size() && previous[t].memory.bytes() == bytes &&
+        previous[t].committed == tensor.committed) {
+      tensor.memory = std::move(previous[t].memory);
+      tensor.codes = std::move(previous[t].codes);  // for its capacity
+      tensor.reused = true;
+    } else {
+      tensor.memory = HostAllocation(decl.spec, tensor.committed, decl.placement);
+    }
+    if (decl.role == Role::output) {
+      tensor.codes.clear();
+      continue;
+    }
     const RandomStream stream(builder.seed(), data_id, decl.spec.name);
     const std::int64_t row_len = decl.spec.row_len();
     const auto row_bytes = static_cast<std::size_t>(row_len) * dtype_size(decl.spec.dtype);
@@ -82,6 +94,10 @@ std::vector<HostTensor> materialise(const CaseBuilder& builder, std::string_view
 
 void lay_out(HostTensor& tensor, unsigned run) {
   tensor.memory.poison(poison_byte(run));
+  lay_out_rows(tensor);
+}
+
+void lay_out_rows(HostTensor& tensor) {
   if (tensor.codes.empty()) return;
   for_each_run(tensor.decl->spec, tensor.rows, tensor.memory.data(), tensor.codes.data(),
                [](std::byte* memory, const std::byte* code, std::size_t n) { std::memcpy(memory, code, n); });

@@ -24,13 +24,18 @@ struct HostTensor {
   std::vector<ByteRange> committed;  // what exists: the whole tensor, or the addressed ranges of a large one
   std::vector<std::byte> codes;      // initial contents of these rows in logical order; empty for outputs
   HostAllocation memory;             // the launch's initial contents
+  bool reused = false;               // memory was taken over from an earlier draw
 };
 
 // Generates the inputs. Rows are independent, so the bytes do not depend on how many threads share the work.
-std::vector<HostTensor> materialise(const CaseBuilder& builder, std::string_view data_id);
+// Memory of `previous` (an earlier draw of the same case) is taken over where the tensor kept its shape.
+std::vector<HostTensor> materialise(const CaseBuilder& builder, std::string_view data_id,
+                                    std::vector<HostTensor> previous = {});
 
 // Poisons everything with the pattern of `run`, then lays the initial contents out again.
 void lay_out(HostTensor& tensor, unsigned run);
+// Only the initial contents of the rows that exist; what lies around them stays as it is.
+void lay_out_rows(HostTensor& tensor);
 
 // Codes of the given rows in logical order, read from memory laid out as `spec` says.
 std::vector<std::byte> gather(const TensorSpec& spec, std::span<const std::int64_t> rows,

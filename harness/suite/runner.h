@@ -21,6 +21,10 @@ struct RunOptions {
   std::optional<std::string> rule_text;  // judge under this rule ("atol=0.06 rtol=0") instead of the table's
 };
 
+// The rule given in the options, else the named alternative where it covers the key, else the table's most
+// specific row. Throws PolicyError when there is none.
+Policy resolve_policy(const PolicyKey& key, const PolicyTable& policies, const RunOptions& options);
+
 // Throws for harness errors only (std::logic_error: a case that declares nonsense; PolicyError: no policy for
 // an output). Everything a kernel does wrong is a verdict.
 CaseReport run_case(const CaseId& id, Machine& machine, const PolicyTable& policies,

@@ -16,12 +16,16 @@ class FakeMemory final : public DeviceMemory {
   FakeMemory(const TensorSpec& spec, const std::vector<ByteRange>& committed, Placement placement)
       : memory_(spec, committed, placement) {}
   void* data() override { return memory_.data(); }
-  void upload(const HostAllocation& from) override { copy(from, memory_); }
-  void download(const HostAllocation& to) override { copy(memory_, to); }
+  void upload(const HostAllocation& from, std::span<const ByteRange> ranges) override {
+    copy(from, memory_, ranges);
+  }
+  void download(const HostAllocation& to, std::span<const ByteRange> ranges) override {
+    copy(memory_, to, ranges);
+  }
 
  private:
-  static void copy(const HostAllocation& from, const HostAllocation& to) {
-    for (const ByteRange& range : from.committed())
+  static void copy(const HostAllocation& from, const HostAllocation& to, std::span<const ByteRange> ranges) {
+    for (const ByteRange& range : ranges)
       std::memcpy(to.data() + range.begin, from.data() + range.begin,
                   static_cast<std::size_t>(range.end - range.begin));
   }

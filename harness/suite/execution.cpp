@@ -1,0 +1,134 @@
+// SPDX-FileCopyrightText: 2026 The kvr authors
+// SPDX-License-Identifier: MIT
+#include "harness/suite/execution.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "harness/suite/null_answers.h"
+
+namespace kvr {
+
+Execution::Execution(const CaseId& id, Machine& machine, Seed seed) : id_(id), machine_(machine) {
+  builder_.emplace(id.params, seed, machine.properties(), id.data_id);
+  id.describe(*builder_);
+  if (builder_->unsupported()) return;
+  if (!builder_->launch()) throw std::logic_error(fmt::format("case '{}' binds no arguments", id.name));
+  if (!builder_->reference() && !builder_->refusal())
+    throw std::logic_error(fmt::format("case '{}' has no reference", id.name));
+}
+
+void Execution::redraw(Seed seed) {
+  expectations_.clear();
+  builder_.emplace(id_.params, seed, machine_.properties(), id_.data_id);
+  id_.describe(*builder_);
+  prepare();
+}
+
+void Execution::prepare() {
+  std::vector<HostTensor> previous = std::move(tensors_);
+  std::vector<std::unique_ptr<DeviceMemory>> previous_device = std::move(device_);
+  std::vector<HostAllocation> previous_after = std::move(after_);
+  tensors_ = materialise(*builder_, id_.data_id, std::move(previous));
+  device_.clear();
+  after_.clear();
+  for (std::size_t t = 0; t < tensors_.size(); ++t) {
+    const HostTensor& tensor = tensors_[t];
+    if (tensor.reused && t < previous_device.size()) {
+      device_.push_back(std::move(previous_device[t]));
+      after_.push_back(std::move(previous_after[t]));
+      continue;
+    }
+    device_.push_back(machine_.allocate(tensor.decl->spec, tensor.committed, tensor.decl->placement));
+    after_.emplace_back(tensor.decl->spec, tensor.committed, tensor.decl->placement);
+  }
+}
+
+Bindings Execution::bind_device() const {
+  Bindings at;
+  for (std::size_t t = 0; t < tensors_.size(); ++t) at.set(tensors_[t].decl->spec.name, device_[t]->data());
+  return at;
+}
+
+LaunchStatus Execution::launch(unsigned run, std::string_view fault) {
+  for (std::size_t t = 0; t < tensors_.size(); ++t) {
+    lay_out(tensors_[t], run);
+    device_[t]->upload(tensors_[t].memory);
+  }
+  LaunchStatus status = builder_->launch()(machine_, id_.kernel, fault, bind_device());
+  if (status.kind == LaunchStatus::Kind::error) return status;  // memory of a failed device cannot be read
+  for (std::size_t t = 0; t < tensors_.size(); ++t) device_[t]->download(after_[t]);
+  return status;
+}
+
+LaunchStatus Execution::launch_quickly(std::string_view fault) {
+  for (std::size_t t = 0; t < tensors_.size(); ++t) {
+    if (tensors_[t].decl->role == Role::output) continue;
+    lay_out_rows(tensors_[t]);
+    device_[t]->upload(tensors_[t].memory, tensors_[t].addressed);
+  }
+  LaunchStatus status = builder_->launch()(machine_, id_.kernel, fault, bind_device());
+  if (status.kind == LaunchStatus::Kind::error) return status;
+  for (std::size_t t = 0; t < tensors_.size(); ++t)
+    if (tensors_[t].decl->role != Role::input) device_[t]->download(after_[t], tensors_[t].addressed);
+  return status;
+}
+
+void Execution::compute_reference() {
+  Bindings at;
+  expectations_.clear();
+  for (HostTensor& tensor : tensors_) {
+    at.set(tensor.decl->spec.name, tensor.memory.data());
+    if (tensor.decl->role != Role::input)
+      expectations_.emplace(tensor.decl->spec.name,
+                            Expected(tensor.decl->spec.rows(), tensor.decl->spec.row_len()));
+  }
+  builder_->reference()(builder_->host_args()(at), expectations_);
+}
+
+const Expected* Execution::expected(std::size_t t) const {
+  const auto found = expectations_.find(tensors_[t].decl->spec.name);
+  return found == expectations_.end() ? nullptr : &found->second;
+}
+
+OutputCodes Execution::outputs() const {
+  OutputCodes codes(tensors_.size());
+  for (std::size_t t = 0; t < tensors_.size(); ++t)
+    if (const Expected* want = expected(t))
+      codes[t] = gather(tensors_[t].decl->spec, want->row_ids(), after_[t]);
+  return codes;
+}
+
+Outcome Execution::outcome(std::size_t t, const std::vector<std::byte>& codes,
+                           std::vector<double>& values) const {
+  const TensorDecl& decl = *tensors_[t].decl;
+  const Expected& want = *expected(t);
+  std::span<const double> expected_values = want.values();
+  if (want.set_count() != want.touched_rows() * want.row_len()) {
+    // Rows the reference set in part: the rest must hold what it held (the memory check sees to that), so
+    // expect just that.
+    values = want.values();
+    const std::size_t size = dtype_size(decl.spec.dtype);
+    for (std::size_t e = 0; e < values.size(); ++e)
+      if (want.is_set()[e] == 0)
+        values[e] = decode(decl.spec.dtype, load_code(codes.data() + e * size, size));
+    expected_values = values;
+  }
+  Outcome outcome;
+  outcome.dtype = decl.spec.dtype;
+  outcome.rows = want.touched_rows();
+  outcome.row_len = want.row_len();
+  outcome.heads = decl.heads;
+  outcome.actual = codes;
+  outcome.expected = expected_values;
+  outcome.budget = want.budgets();
+  outcome.overflow = decl.overflow;
+  outcome.format_max = decl.format_max;
+  outcome.counts = want.counts;
+  if (want.touched_rows() != decl.spec.rows()) outcome.row_ids = want.row_ids();
+  return outcome;
+}
+
+}  // namespace kvr

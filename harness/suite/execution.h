@@ -1,0 +1,66 @@
+// SPDX-FileCopyrightText: 2026 The kvr authors
+// SPDX-License-Identifier: MIT
+//
+// One case on one machine, step by step: describe, lay out, launch, read back, reference. The runner verifies
+// with it, the study draws many seeds with it. Memory is kept from one draw to the next.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "harness/judge/comparison.h"
+#include "harness/machine/machine.h"
+#include "harness/suite/materialise.h"
+#include "harness/suite/registry.h"
+
+namespace kvr {
+
+// Output codes of the rows the reference touched, per tensor in declaration order; empty for inputs.
+using OutputCodes = std::vector<std::vector<std::byte>>;
+
+class Execution {
+ public:
+  // Describes the case; nothing is allocated yet.
+  Execution(const CaseId& id, Machine& machine, Seed seed);
+
+  // The same case under another seed. Memory is reused where the tensors kept their shape.
+  void redraw(Seed seed);
+  // Generates the inputs and allocates. Throws NotEnoughMemory, std::bad_alloc.
+  void prepare();
+  // Lays memory out afresh, poisoned with the pattern of `run`, and launches; afterwards after(t) shows what
+  // memory became.
+  LaunchStatus launch(unsigned run, std::string_view fault);
+  // Inputs only are laid out and outputs only are read back: what a study needs.
+  LaunchStatus launch_quickly(std::string_view fault);
+  // Runs the reference on the host copies. in/out tensors must hold their initial contents, which they do
+  // after launch().
+  void compute_reference();
+
+  const CaseId& id() const { return id_; }
+  Machine& machine() const { return machine_; }
+  const CaseBuilder& builder() const { return *builder_; }
+  const std::vector<HostTensor>& tensors() const { return tensors_; }
+  const HostAllocation& after(std::size_t t) const { return after_[t]; }
+  // What the reference says of tensor t; nullptr for inputs and before compute_reference().
+  const Expected* expected(std::size_t t) const;
+  OutputCodes outputs() const;
+  std::uint64_t input_hash() const { return hash_inputs(tensors_); }
+
+  // Tensor t as the judge sees it. `codes` must outlive the outcome; `values` is storage for it.
+  Outcome outcome(std::size_t t, const std::vector<std::byte>& codes, std::vector<double>& values) const;
+
+ private:
+  Bindings bind_device() const;
+
+  const CaseId& id_;
+  Machine& machine_;
+  std::optional<CaseBuilder> builder_;
+  std::vector<HostTensor> tensors_;
+  std::vector<std::unique_ptr<DeviceMemory>> device_;
+  std::vector<HostAllocation> after_;
+  Expectations expectations_;
+};
+
+}  // namespace kvr
