@@ -41,4 +41,6 @@ file(MAKE_DIRECTORY "${CMAKE_HIP_COMPILER_ROCM_ROOT}/lib/cmake")
 foreach(kvr_package hip-lang amd_comgr hsa-runtime64)
   file(CREATE_LINK "${kvr_debian_packages}/${kvr_package}" "${CMAKE_HIP_COMPILER_ROCM_ROOT}/lib/cmake/${kvr_package}" SYMBOLIC)
 endforeach()
+# The compiler tests of enable_language() look for these packages in a project that knows no multiarch folder.
+set(ENV{CMAKE_PREFIX_PATH} "${CMAKE_HIP_COMPILER_ROCM_ROOT}:$ENV{CMAKE_PREFIX_PATH}")
 set(CMAKE_HIP_FLAGS_INIT "--rocm-path=/usr --rocm-device-lib-path=${kvr_debian_lib}/amdgcn/bitcode")
