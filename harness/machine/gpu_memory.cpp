@@ -72,11 +72,11 @@ void GpuMemory::require_same_shape(const HostAllocation& host) const {
   }
 }
 
-void GpuMemory::upload(const HostAllocation& from) {
+void GpuMemory::upload(const HostAllocation& from, std::span<const ByteRange> ranges) {
   require_same_shape(from);
   stream_->make_current();
   auto* const device = static_cast<std::byte*>(data());
-  for (const ByteRange& range : from.committed()) {
+  for (const ByteRange& range : ranges) {
     KVR_GPU_CHECK(KVR_GPU(MemcpyAsync)(device + range.begin, from.data() + range.begin,
                                        static_cast<std::size_t>(range.end - range.begin),
                                        KVR_GPU(MemcpyHostToDevice), stream_->get()));
@@ -84,11 +84,11 @@ void GpuMemory::upload(const HostAllocation& from) {
   KVR_GPU_CHECK(KVR_GPU(StreamSynchronize)(stream_->get()));
 }
 
-void GpuMemory::download(const HostAllocation& to) {
+void GpuMemory::download(const HostAllocation& to, std::span<const ByteRange> ranges) {
   require_same_shape(to);
   stream_->make_current();
   const auto* const device = static_cast<const std::byte*>(data());
-  for (const ByteRange& range : to.committed()) {
+  for (const ByteRange& range : ranges) {
     KVR_GPU_CHECK(KVR_GPU(MemcpyAsync)(to.data() + range.begin, device + range.begin,
                                        static_cast<std::size_t>(range.end - range.begin),
                                        KVR_GPU(MemcpyDeviceToHost), stream_->get()));

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -42,8 +43,8 @@ class GpuMemory : public DeviceMemory {
   GpuMemory& operator=(const GpuMemory&) = delete;
 
   void* data() override { return base_ + span_.data_offset; }
-  void upload(const HostAllocation& from) override;
-  void download(const HostAllocation& to) override;
+  void upload(const HostAllocation& from, std::span<const ByteRange> ranges) override;
+  void download(const HostAllocation& to, std::span<const ByteRange> ranges) override;
 
  private:
   // Throws std::logic_error for a host allocation of another tensor: its bytes would land outside this one.
