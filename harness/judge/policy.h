@@ -12,6 +12,11 @@
 //   reason = "why these numbers"   # required
 //   evidence = "..."            # with expires: required in a row looser than its platform-neutral sibling
 //   expires = 2027-06-01
+//
+// Selectors are kernel, output, dtype, platform and arch. A row with more selectors given is more specific,
+// whichever they are; between rows with the same number, the one whose list of dtypes is the shorter. load()
+// makes sure that this always decides: two rows that some key would match with neither inside the other are
+// an error.
 #pragma once
 
 #include <filesystem>
@@ -26,7 +31,7 @@ namespace kvr {
 
 struct Policy {
   Rule rule;
-  std::string name;  // of an alternative; empty for a shipped row
+  std::string name;                            // of an alternative; empty for a shipped row
   std::string kernel, output, platform, arch;  // empty: any
   std::vector<DType> dtypes;                   // empty: any
   std::string reason, evidence, expires;       // expires: ISO date or empty
@@ -52,14 +57,16 @@ class PolicyError : public std::runtime_error {
 
 class PolicyTable {
  public:
-  // Throws PolicyError for: a file that cannot be read or parsed, a row without reason, an unknown key, a dtype or platform that does
-  // not exist, a row that no key can reach (same selector as an earlier row), a number that does not parse, a looser platform row
-  // without evidence and expires.
+  // Throws PolicyError for: a file that cannot be read or parsed, a row without kernel, rule or reason, an
+  // unknown key, a dtype or platform that does not exist, a number or date that does not parse, "ulp" numbers
+  // in a row of more than one dtype; and between rows: one that no key can reach (same selectors as another,
+  // or every dtype and platform of it taken by more specific rows), two that are equally specific and
+  // overlap, a platform or arch row that is not at least as tight as the platform-neutral row it overrides
+  // and has no evidence and expires.
   static PolicyTable load(const std::filesystem::path& file);
   static PolicyTable parse(std::string_view text, std::string file_name);
 
-  // The most specific matching row: more of (kernel, output, dtype, platform, arch) given wins; ties are a PolicyError at load.
-  // nullptr when none matches.
+  // The most specific matching row; nullptr when none matches.
   const Policy* resolve(const PolicyKey& key) const;
   // The alternative called `name` that matches `key` best; nullptr when there is none.
   const Policy* alternative(std::string_view name, const PolicyKey& key) const;
