@@ -1,0 +1,322 @@
+// SPDX-FileCopyrightText: 2026 The kvr authors
+// SPDX-License-Identifier: MIT
+#include "harness/simt/executor.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <memory>
+#include <utility>
+
+#include "harness/simt/stack.h"
+
+namespace kvr::simt {
+
+constinit thread_local Current current [[gnu::tls_model("initial-exec")]] = {nullptr, nullptr};
+
+namespace {
+
+thread_local Executor* local_executor [[gnu::tls_model("initial-exec")]] = nullptr;
+
+constexpr std::uint64_t first_lanes(int count) {
+  return count == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << count) - 1;
+}
+
+}  // namespace
+
+void meet(const Call& call) {
+  local_executor->meet(call);
+}
+int meet_block(const Call& call, bool predicate) {
+  return local_executor->meet_block(call, predicate);
+}
+void fail(const Call& call, const char* what) {
+  local_executor->fail(call, what);
+}
+
+LaunchRun::LaunchRun(const LaunchRequest& request, const Schedule& schedule)
+    : request_(request), schedule_(schedule), blocks_(request.grid[0] * request.grid[1] * request.grid[2]) {}
+
+uint3 LaunchRun::block_index(std::int64_t block) const {
+  const std::int64_t x = request_.grid[0];
+  const std::int64_t y = request_.grid[1];
+  return {static_cast<unsigned>(block % x), static_cast<unsigned>(block / x % y),
+          static_cast<unsigned>(block / x / y)};
+}
+
+void LaunchRun::report(std::int64_t block, std::string text) {
+  const std::lock_guard lock(mutex_);
+  if (block >= first_error_.load(std::memory_order_relaxed)) return;
+  first_error_.store(block, std::memory_order_relaxed);
+  error_ = std::move(text);
+}
+
+Executor& Executor::local() {
+  thread_local const std::unique_ptr<Executor> executor = std::make_unique<Executor>();
+  local_executor = executor.get();
+  return *executor;
+}
+
+// Idle fibers are told to return, which frees their stacks.
+Executor::~Executor() {
+  quit_ = true;
+  while (idle_count_ > 0) {
+    Fiber fiber = std::move(idle_[--idle_count_]);
+    leave(host_, std::move(fiber));
+  }
+}
+
+void Executor::run(LaunchRun& run, std::int64_t begin, std::int64_t end) {
+  run_ = &run;
+  block_number_ = begin - 1;
+  block_end_ = end;
+  shape_block();
+  if (!begin_next_block()) return;
+  current.lane = next(warp_[0]);
+  leave(host_, idle_fiber());
+  current = {nullptr, nullptr};
+}
+
+// What depends on the launch alone. threadIdx of every lane is computed once per shape, not per block.
+void Executor::shape_block() {
+  const LaunchRequest& request = run_->request();
+  const auto to_uint3 = [](const Extents& e) {
+    return uint3{static_cast<unsigned>(e[0]), static_cast<unsigned>(e[1]), static_cast<unsigned>(e[2])};
+  };
+  block_.dim = to_uint3(request.block);
+  block_.grid = to_uint3(request.grid);
+  dynamic_shared_.resize(static_cast<std::size_t>(request.shared_bytes) + 16);
+  const auto address = reinterpret_cast<std::uintptr_t>(dynamic_shared_.data());
+  block_.dynamic_shared = dynamic_shared_.data() + (16 - address % 16) % 16;
+  if (shape_ == request.block && warp_size_ == request.warp_size) return;
+
+  shape_ = request.block;
+  warp_size_ = request.warp_size;
+  threads_ = static_cast<int>(shape_[0] * shape_[1] * shape_[2]);
+  warps_ = (threads_ + warp_size_ - 1) / warp_size_;
+  for (int i = 0; i < threads_; ++i) {
+    const unsigned linear = static_cast<unsigned>(i);
+    Lane& lane = lane_[i];
+    lane.thread = {linear % block_.dim.x, linear / block_.dim.x % block_.dim.y,
+                   linear / block_.dim.x / block_.dim.y};
+    lane.linear = linear;
+    lane.index = linear % static_cast<unsigned>(warp_size_);
+    lane.warp = &warp_[i / warp_size_];
+    lane.call = nullptr;
+  }
+  for (int w = 0; w < warps_; ++w) {
+    warp_[w].index = static_cast<std::uint32_t>(w);
+    warp_[w].exist = first_lanes(std::min(warp_size_, threads_ - w * warp_size_));
+  }
+}
+
+bool Executor::begin_next_block() {
+  do {
+    if (++block_number_ >= block_end_) return false;
+  } while (!run_->wanted(block_number_));
+  begin_block();
+  return true;
+}
+
+void Executor::begin_block() {
+  for (int w = 0; w < warps_; ++w) {
+    Warp& warp = warp_[w];
+    warp.ready = warp.unstarted = warp.exist;
+    warp.waiting = warp.finished = 0;
+    warp.meetings = 0;
+  }
+  ready_warps_ = first_lanes(warps_);
+  unfinished_ = threads_;
+  ended_ = false;
+  barrier_ = nullptr;
+  at_barrier_ = predicates_ = 0;
+  block_.index = run_->block_index(block_number_);
+  const std::int64_t shared = run_->request().shared_bytes;
+  // All bits set: a NaN for every float that is read before it is written.
+  if (shared > 0) std::memset(block_.dynamic_shared, 0xFF, static_cast<std::size_t>(shared));
+  const Schedule& schedule = run_->schedule();
+  if (schedule.kind == Schedule::Kind::random) {
+    draw_.seed(schedule.seed * 0x9E3779B97F4A7C15U +
+               static_cast<std::uint64_t>(block_number_));  // odd: distinct per seed
+  }
+  current.block = &block_;
+}
+
+// ---- choosing
+// -----------------------------------------------------------------------------------------------------
+
+Lane* Executor::take(Warp& warp, int index) {
+  warp.ready &= ~(std::uint64_t{1} << index);
+  if (warp.ready == 0) ready_warps_ &= ~(std::uint64_t{1} << warp.index);
+  return &lane_[static_cast<int>(warp.index) * warp_size_ + index];
+}
+
+Lane* Executor::next(Warp& here) {
+  if (ready_warps_ == 0) {
+    if (unfinished_ == 0) return nullptr;
+    stall();
+    if (unfinished_ == 0) return nullptr;
+  }
+  if (run_->schedule().kind != Schedule::Kind::forward) [[unlikely]]
+    return take_scheduled();
+  Warp& warp = here.ready != 0 ? here : warp_[std::countr_zero(ready_warps_)];
+  return take(warp, std::countr_zero(warp.ready));
+}
+
+Lane* Executor::take_scheduled() {
+  const auto highest = [](std::uint64_t set) { return 63 - std::countl_zero(set); };
+  if (run_->schedule().kind == Schedule::Kind::reverse) {
+    Warp& warp = warp_[highest(ready_warps_)];
+    return take(warp, highest(warp.ready));
+  }
+  // Uniform over the ready lanes, so that warps and lanes overtake each other in every way.
+  int count = 0;
+  for (int w = 0; w < warps_; ++w) count += std::popcount(warp_[w].ready);
+  int chosen = static_cast<int>(draw_() % static_cast<std::uint64_t>(count));
+  for (int w = 0;; ++w) {
+    const int here = std::popcount(warp_[w].ready);
+    if (chosen >= here) {
+      chosen -= here;
+      continue;
+    }
+    std::uint64_t ready = warp_[w].ready;
+    while (chosen-- > 0) ready &= ready - 1;
+    return take(warp_[w], std::countr_zero(ready));
+  }
+}
+
+// ---- waiting
+// ------------------------------------------------------------------------------------------------------
+
+void Executor::meet(const Call& call) {
+  Lane& lane = *current.lane;
+  Warp& warp = *lane.warp;
+  const std::uint64_t self = std::uint64_t{1} << lane.index;
+  if ((call.mask & self) == 0) [[unlikely]]
+    fail(call, "does not name the calling lane itself");
+  if ((call.mask & ~warp.exist) != 0) [[unlikely]]
+    fail(call, "names lanes that the block does not have");
+
+  std::uint32_t m = 0;
+  for (; m < warp.meetings; ++m) {
+    if (same_call(*warp.meeting[m].call, call)) break;
+  }
+  if (m == warp.meetings) {
+    warp.meeting[m] = {&call, 0};
+    ++warp.meetings;
+  }
+  const std::uint64_t arrived = warp.meeting[m].arrived |= self;
+  if (arrived == call.mask) {
+    call.complete(warp, call.mask);
+    warp.meeting[m] = warp.meeting[--warp.meetings];
+    const std::uint64_t others = call.mask & ~self;
+    if (others != 0) {
+      warp.waiting &= ~others;
+      warp.ready |= others;
+      ready_warps_ |= std::uint64_t{1} << warp.index;
+    }
+    return;
+  }
+  warp.waiting |= self;
+  lane.call = &call;
+  wait(lane);
+}
+
+int Executor::meet_block(const Call& call, bool predicate) {
+  Lane& lane = *current.lane;
+  if (barrier_ == nullptr) {
+    barrier_ = &call;
+  }
+  // A lane at another barrier is not counted, so that neither can complete: the block ends when nothing else
+  // can run.
+  if (same_call(*barrier_, call)) {
+    predicates_ += predicate ? 1 : 0;
+    ++at_barrier_;
+  }
+  if (at_barrier_ == threads_) {
+    for (int w = 0; w < warps_; ++w) {
+      warp_[w].ready = warp_[w].exist;
+      warp_[w].waiting = 0;
+    }
+    ready_warps_ = first_lanes(warps_);
+    take(*lane.warp, static_cast<int>(lane.index));  // goes on at once
+    barrier_ = nullptr;
+    at_barrier_ = 0;
+    barrier_result_ = std::exchange(predicates_, 0);
+    return barrier_result_;
+  }
+  lane.warp->waiting |= std::uint64_t{1} << lane.index;
+  lane.call = &call;
+  wait(lane);
+  return barrier_result_;
+}
+
+void Executor::wait(Lane& lane) {
+  Lane* other = next(*lane.warp);
+  if (other != &lane) {
+    current.lane = other;
+    if (is_unstarted(*other)) {
+      leave(waiting_[lane.linear], idle_fiber());
+    } else {
+      leave(waiting_[lane.linear], std::move(waiting_[other->linear]));
+    }
+  }
+  if (ended_) [[unlikely]]
+    throw Unwind{};
+}
+
+// ---- fibers
+// -------------------------------------------------------------------------------------------------------
+
+void Executor::leave(Fiber& save, Fiber target) {
+  left_ = &save;
+  Fiber from = std::move(target).resume();
+  *left_ = std::move(from);
+}
+
+// One without a lane; it will run current.lane.
+Executor::Fiber Executor::idle_fiber() {
+  if (idle_count_ > 0) return std::move(idle_[--idle_count_]);
+  return Fiber(std::allocator_arg, LaneStackAllocator(fibers_++), [this](Fiber&& from) {
+    *left_ = std::move(from);
+    while (!quit_) run_lanes(current.lane);
+    return std::move(host_);
+  });
+}
+
+// Runs unstarted lanes until the block needs another fiber's lane, or the host thread, to go on.
+void Executor::run_lanes(Lane* lane) {
+  for (;;) {
+    run_lane(*lane);
+    Lane* following = next(*lane->warp);
+    if (following == nullptr && begin_next_block()) following = next(warp_[0]);
+    Fiber& idle = idle_[idle_count_];
+    if (following == nullptr) {
+      ++idle_count_;
+      leave(idle, std::move(host_));
+      return;
+    }
+    if (!is_unstarted(*following)) {
+      ++idle_count_;
+      current.lane = following;
+      leave(idle, std::move(waiting_[following->linear]));
+      return;
+    }
+    lane = following;
+  }
+}
+
+void Executor::run_lane(Lane& lane) {
+  current.lane = &lane;
+  lane.warp->unstarted &= ~(std::uint64_t{1} << lane.index);
+  try {
+    run_->request().thread_main(run_->request().thread_data);
+  } catch (const Unwind&) {
+  } catch (const std::exception& e) {
+    end_block(describe(lane) + ": the kernel threw: " + e.what());
+  }
+  lane.warp->finished |= std::uint64_t{1} << lane.index;
+  --unfinished_;
+}
+
+}  // namespace kvr::simt

@@ -1,0 +1,54 @@
+// SPDX-FileCopyrightText: 2026 The kvr authors
+// SPDX-License-Identifier: MIT
+//
+// Stacks for the fibers that lanes run on: committed by the kernel page by page as they are touched, with a
+// guard page below, so that a kernel that overruns its stack faults instead of writing into another lane's.
+#pragma once
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <boost/context/stack_context.hpp>
+#include <cstddef>
+#include <new>
+
+namespace kvr::simt {
+
+class LaneStackAllocator {
+ public:
+  // `number` counts a thread's stacks. Tops of equally aligned stacks would fall into the same few cache sets
+  // and evict each other, so each stack begins a little lower than the one before.
+  explicit LaneStackAllocator(std::size_t number) : offset_((number % kColours) * kColourBytes) {}
+
+  boost::context::stack_context allocate() const {
+    void* base = ::mmap(nullptr, kReserved, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (base == MAP_FAILED) throw std::bad_alloc();
+    if (::mprotect(base, kGuard, PROT_NONE) != 0) {
+      ::munmap(base, kReserved);
+      throw std::bad_alloc();
+    }
+    boost::context::stack_context stack;
+    stack.size = kReserved - offset_;
+    stack.sp = static_cast<std::byte*>(base) + stack.size;
+    return stack;
+  }
+
+  void deallocate(boost::context::stack_context& stack) const noexcept {
+    ::munmap(static_cast<std::byte*>(stack.sp) - stack.size, kReserved);
+  }
+
+ private:
+  static constexpr std::size_t kGuard = 4096;
+  static constexpr std::size_t kUsable = 65536;
+  static constexpr std::size_t kColours = 32;
+  static constexpr std::size_t kColourBytes =
+      576;  // a lane's hot frames; a multiple of the cache line, not of its powers of two
+  static constexpr std::size_t kReserved =
+      kGuard + kUsable + 20480;  // the usable part, and room for every colour
+  static_assert(kColours * kColourBytes <= 20480);
+
+  std::size_t offset_;
+};
+
+}  // namespace kvr::simt
