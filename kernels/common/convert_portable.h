@@ -21,11 +21,13 @@
 
 // Always inlined: kernels are compiled several times with different flags (warp sizes, instrumentation) and
 // linked into one program, so an out-of-line copy would be shared between builds that must not share code.
+// The attributes are spelled out because HIP's words for them come with a runtime header that is not needed here.
 #if defined(__CUDACC__) || defined(__HIP__)
-#define KVR_PORTABLE __host__ __device__ __attribute__((always_inline)) inline
+#define KVR_PORTABLE_SIDES __attribute__((host)) __attribute__((device))
 #else
-#define KVR_PORTABLE __attribute__((always_inline)) inline
+#define KVR_PORTABLE_SIDES
 #endif
+#define KVR_PORTABLE KVR_PORTABLE_SIDES __attribute__((always_inline)) inline
 
 namespace kvr::portable {
 
@@ -90,7 +92,7 @@ KVR_PORTABLE float to_float(float value) {
 
 // One definition per storage type.
 template <class T>
-T from_float(float value);
+KVR_PORTABLE_SIDES T from_float(float value);
 
 template <>
 KVR_PORTABLE float from_float<float>(float value) {
@@ -141,7 +143,7 @@ KVR_PORTABLE std::uint32_t clamp_magnitude(std::uint32_t magnitude, float max, s
 // Clamps to +-max (max > 0; beyond the format's largest value it counts as that), infinities too; NaN gives
 // the format's NaN.
 template <class T>
-T from_float_saturating(float value, float max);
+KVR_PORTABLE_SIDES T from_float_saturating(float value, float max);
 
 template <>
 KVR_PORTABLE e4m3fn from_float_saturating<e4m3fn>(float value, float max) {
