@@ -220,21 +220,28 @@ Policy resolve_policy(const PolicyKey& key, const PolicyTable& policies, const R
                                 key.output, dtype_name(key.dtype), key.platform, key.arch));
 }
 
-CaseReport run_case(const CaseId& id, Machine& machine, const PolicyTable& policies,
-                    const RunOptions& options) {
-  const auto start = std::chrono::steady_clock::now();
+CaseReport unrun_report(const CaseId& id, std::string_view machine, const RunOptions& options,
+                        Verdict verdict, std::string reason) {
   CaseReport report;
   report.name = id.name;
   report.kernel = id.kernel;
   report.group = id.group;
-  report.machine = machine.name();
+  report.machine = machine;
   report.seed = options.seed.value;
   report.fault = options.fault;
-  report.replay =
-      fmt::format("kvr replay '{}/seed={}' --machine {}", id.name, options.seed.value, machine.name());
+  report.verdict = verdict;
+  report.reason = std::move(reason);
+  report.replay = fmt::format("kvr replay '{}/seed={}' --machine {}", id.name, options.seed.value, machine);
   if (!options.fault.empty()) report.replay += fmt::format(" --fault {}", options.fault);
   if (!options.alternative.empty()) report.replay += fmt::format(" --policy {}", options.alternative);
   if (options.rule_text) report.replay += fmt::format(" --policy '{}'", *options.rule_text);
+  return report;
+}
+
+CaseReport run_case(const CaseId& id, Machine& machine, const PolicyTable& policies,
+                    const RunOptions& options) {
+  const auto start = std::chrono::steady_clock::now();
+  CaseReport report = unrun_report(id, machine.name(), options, Verdict::pass, "");
   try {
     run(id, machine, policies, options, report);
     report.verdict = Verdict::pass;

@@ -6,6 +6,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "harness/judge/policy.h"
 #include "harness/machine/machine.h"
@@ -29,5 +30,9 @@ Policy resolve_policy(const PolicyKey& key, const PolicyTable& policies, const R
 // an output). Everything a kernel does wrong is a verdict.
 CaseReport run_case(const CaseId& id, Machine& machine, const PolicyTable& policies,
                     const RunOptions& options);
+
+// The report on a case that was not run, or died: everything but numbers. For whoever finds out.
+CaseReport unrun_report(const CaseId& id, std::string_view machine, const RunOptions& options,
+                        Verdict verdict, std::string reason);
 
 }  // namespace kvr
