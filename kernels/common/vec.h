@@ -27,7 +27,7 @@ struct alignas(sizeof(T) * N < 16 ? sizeof(T) * N : 16) Vec {
 // compilers.
 template <int Bytes>
 struct Word;
-#if defined(KVR_PLATFORM_cpu)
+#if !defined(KVR_PLATFORM_cuda)  // HIP's uint4 has constructors: no bit_cast to it
 template <>
 struct Word<16> {
   typedef unsigned type __attribute__((vector_size(16), may_alias));
