@@ -24,16 +24,6 @@ constexpr std::uint64_t first_lanes(int count) {
 
 }  // namespace
 
-void meet(const Call& call) {
-  local_executor->meet(call);
-}
-int meet_block(const Call& call, bool predicate) {
-  return local_executor->meet_block(call, predicate);
-}
-void fail(const Call& call, const char* what) {
-  local_executor->fail(call, what);
-}
-
 LaunchRun::LaunchRun(const LaunchRequest& request, const Schedule& schedule)
     : request_(request), schedule_(schedule), blocks_(request.grid[0] * request.grid[1] * request.grid[2]) {}
 
@@ -55,26 +45,6 @@ Executor& Executor::local() {
   thread_local const std::unique_ptr<Executor> executor = std::make_unique<Executor>();
   local_executor = executor.get();
   return *executor;
-}
-
-// Idle fibers are told to return, which frees their stacks.
-Executor::~Executor() {
-  quit_ = true;
-  while (idle_count_ > 0) {
-    Fiber fiber = std::move(idle_[--idle_count_]);
-    leave(host_, std::move(fiber));
-  }
-}
-
-void Executor::run(LaunchRun& run, std::int64_t begin, std::int64_t end) {
-  run_ = &run;
-  block_number_ = begin - 1;
-  block_end_ = end;
-  shape_block();
-  if (!begin_next_block()) return;
-  current.lane = next(warp_[0]);
-  leave(host_, idle_fiber());
-  current = {nullptr, nullptr};
 }
 
 // What depends on the launch alone. threadIdx of every lane is computed once per shape, not per block.
@@ -105,6 +75,7 @@ void Executor::shape_block() {
     lane.call = nullptr;
   }
   for (int w = 0; w < warps_; ++w) {
+    warp_[w].first_lane = &lane_[w * warp_size_];
     warp_[w].index = static_cast<std::uint32_t>(w);
     warp_[w].exist = first_lanes(std::min(warp_size_, threads_ - w * warp_size_));
   }
@@ -143,23 +114,27 @@ void Executor::begin_block() {
 }
 
 // ---- choosing
-// -----------------------------------------------------------------------------------------------------
 
-Lane* Executor::take(Warp& warp, int index) {
+inline Lane* Executor::take(Warp& warp, int index) {
   warp.ready &= ~(std::uint64_t{1} << index);
   if (warp.ready == 0) ready_warps_ &= ~(std::uint64_t{1} << warp.index);
-  return &lane_[static_cast<int>(warp.index) * warp_size_ + index];
+  return &warp.first_lane[index];
 }
 
-Lane* Executor::next(Warp& here) {
+[[gnu::always_inline]] inline Lane* Executor::next(Warp& here) {
+  if (forward_ && here.ready != 0) [[likely]]
+    return take(here, std::countr_zero(here.ready));
+  return next_elsewhere();
+}
+
+[[gnu::noinline]] Lane* Executor::next_elsewhere() {
   if (ready_warps_ == 0) {
     if (unfinished_ == 0) return nullptr;
     stall();
     if (unfinished_ == 0) return nullptr;
   }
-  if (run_->schedule().kind != Schedule::Kind::forward) [[unlikely]]
-    return take_scheduled();
-  Warp& warp = here.ready != 0 ? here : warp_[std::countr_zero(ready_warps_)];
+  if (!forward_) return take_scheduled();
+  Warp& warp = warp_[std::countr_zero(ready_warps_)];
   return take(warp, std::countr_zero(warp.ready));
 }
 
@@ -186,9 +161,28 @@ Lane* Executor::take_scheduled() {
 }
 
 // ---- waiting
-// ------------------------------------------------------------------------------------------------------
 
-void Executor::meet(const Call& call) {
+// The three functions below are one: every frame between a kernel and the switch is stack to keep in cache,
+// times the lanes of a warp.
+[[gnu::always_inline]] inline void Executor::leave(Fiber& save, Fiber& target) {
+  left_ = &save;
+  Fiber from = std::move(target).resume();
+  *left_ = std::move(from);
+}
+
+[[gnu::always_inline]] inline void Executor::wait(Lane& lane) {
+  Lane* other = next(*lane.warp);
+  if (other != &lane) {
+    current.lane = other;
+    Fiber* target = &waiting_[other->linear];
+    if (is_unstarted(*other)) target = &idle_fiber();
+    leave(waiting_[lane.linear], *target);
+  }
+  if (ended_) [[unlikely]]
+    throw Unwind{};
+}
+
+[[gnu::always_inline]] inline void Executor::meet(const Call& call) {
   Lane& lane = *current.lane;
   Warp& warp = *lane.warp;
   const std::uint64_t self = std::uint64_t{1} << lane.index;
@@ -198,90 +192,95 @@ void Executor::meet(const Call& call) {
     fail(call, "names lanes that the block does not have");
 
   std::uint32_t m = 0;
-  for (; m < warp.meetings; ++m) {
-    if (same_call(*warp.meeting[m].call, call)) break;
-  }
+  while (m < warp.meetings && !same_call(*warp.meeting[m].call, call)) ++m;
   if (m == warp.meetings) {
     warp.meeting[m] = {&call, 0};
     ++warp.meetings;
   }
   const std::uint64_t arrived = warp.meeting[m].arrived |= self;
-  if (arrived == call.mask) {
-    call.complete(warp, call.mask);
-    warp.meeting[m] = warp.meeting[--warp.meetings];
-    const std::uint64_t others = call.mask & ~self;
-    if (others != 0) {
-      warp.waiting &= ~others;
-      warp.ready |= others;
-      ready_warps_ |= std::uint64_t{1} << warp.index;
-    }
+  if (arrived != call.mask) {
+    warp.waiting |= self;
+    lane.call = &call;
+    wait(lane);
     return;
   }
-  warp.waiting |= self;
-  lane.call = &call;
-  wait(lane);
+  call.complete(warp, call.mask);
+  warp.meeting[m] = warp.meeting[--warp.meetings];
+  const std::uint64_t others = call.mask & ~self;
+  if (others == 0) return;
+  warp.waiting &= ~others;
+  warp.ready |= others;
+  ready_warps_ |= std::uint64_t{1} << warp.index;
 }
 
-int Executor::meet_block(const Call& call, bool predicate) {
+[[gnu::always_inline]] inline int Executor::meet_block(const Call& call, bool predicate) {
   Lane& lane = *current.lane;
-  if (barrier_ == nullptr) {
-    barrier_ = &call;
-  }
+  if (barrier_ == nullptr) barrier_ = &call;
   // A lane at another barrier is not counted, so that neither can complete: the block ends when nothing else
   // can run.
   if (same_call(*barrier_, call)) {
     predicates_ += predicate ? 1 : 0;
     ++at_barrier_;
   }
-  if (at_barrier_ == threads_) {
-    for (int w = 0; w < warps_; ++w) {
-      warp_[w].ready = warp_[w].exist;
-      warp_[w].waiting = 0;
-    }
-    ready_warps_ = first_lanes(warps_);
-    take(*lane.warp, static_cast<int>(lane.index));  // goes on at once
-    barrier_ = nullptr;
-    at_barrier_ = 0;
-    barrier_result_ = std::exchange(predicates_, 0);
+  if (at_barrier_ != threads_) {
+    lane.warp->waiting |= std::uint64_t{1} << lane.index;
+    lane.call = &call;
+    wait(lane);
     return barrier_result_;
   }
-  lane.warp->waiting |= std::uint64_t{1} << lane.index;
-  lane.call = &call;
-  wait(lane);
+  for (int w = 0; w < warps_; ++w) {
+    warp_[w].ready = warp_[w].exist;
+    warp_[w].waiting = 0;
+  }
+  ready_warps_ = first_lanes(warps_);
+  take(*lane.warp, static_cast<int>(lane.index));  // goes on at once
+  barrier_ = nullptr;
+  at_barrier_ = 0;
+  barrier_result_ = std::exchange(predicates_, 0);
   return barrier_result_;
 }
 
-void Executor::wait(Lane& lane) {
-  Lane* other = next(*lane.warp);
-  if (other != &lane) {
-    current.lane = other;
-    if (is_unstarted(*other)) {
-      leave(waiting_[lane.linear], idle_fiber());
-    } else {
-      leave(waiting_[lane.linear], std::move(waiting_[other->linear]));
-    }
-  }
-  if (ended_) [[unlikely]]
-    throw Unwind{};
+void meet(const Call& call) {
+  local_executor->meet(call);
+}
+int meet_block(const Call& call, bool predicate) {
+  return local_executor->meet_block(call, predicate);
+}
+void fail(const Call& call, const char* what) {
+  local_executor->fail(call, what);
 }
 
 // ---- fibers
-// -------------------------------------------------------------------------------------------------------
 
-void Executor::leave(Fiber& save, Fiber target) {
-  left_ = &save;
-  Fiber from = std::move(target).resume();
-  *left_ = std::move(from);
+// Idle fibers are told to return, which frees their stacks.
+Executor::~Executor() {
+  quit_ = true;
+  while (idle_count_ > 0) {
+    leave(host_, idle_[--idle_count_]);
+  }
+}
+
+void Executor::run(LaunchRun& run, std::int64_t begin, std::int64_t end) {
+  run_ = &run;
+  forward_ = run.schedule().kind == Schedule::Kind::forward;
+  block_number_ = begin - 1;
+  block_end_ = end;
+  shape_block();
+  if (!begin_next_block()) return;
+  current.lane = next(warp_[0]);
+  leave(host_, idle_fiber());
+  current = {nullptr, nullptr};
 }
 
 // One without a lane; it will run current.lane.
-Executor::Fiber Executor::idle_fiber() {
-  if (idle_count_ > 0) return std::move(idle_[--idle_count_]);
-  return Fiber(std::allocator_arg, LaneStackAllocator(fibers_++), [this](Fiber&& from) {
-    *left_ = std::move(from);
-    while (!quit_) run_lanes(current.lane);
-    return std::move(host_);
-  });
+[[gnu::noinline]] Executor::Fiber& Executor::idle_fiber() {
+  if (idle_count_ > 0) return idle_[--idle_count_];
+  // fibers_ counts from 0 and none is idle, so slot 0 is free until the new fiber has been entered.
+  return idle_[0] = Fiber(std::allocator_arg, LaneStackAllocator(fibers_++), [this](Fiber&& from) {
+           *left_ = std::move(from);
+           while (!quit_) run_lanes(current.lane);
+           return std::move(host_);
+         });
 }
 
 // Runs unstarted lanes until the block needs another fiber's lane, or the host thread, to go on.
@@ -293,13 +292,13 @@ void Executor::run_lanes(Lane* lane) {
     Fiber& idle = idle_[idle_count_];
     if (following == nullptr) {
       ++idle_count_;
-      leave(idle, std::move(host_));
+      leave(idle, host_);
       return;
     }
     if (!is_unstarted(*following)) {
       ++idle_count_;
       current.lane = following;
-      leave(idle, std::move(waiting_[following->linear]));
+      leave(idle, waiting_[following->linear]);
       return;
     }
     lane = following;

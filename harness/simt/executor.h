@@ -81,12 +81,15 @@ class Executor {
   // The lane to run next, taken out of its ready set; null when all have returned. Ends the block when
   // nothing is ready.
   Lane* next(Warp& here);
+  Lane* next_elsewhere();
   Lane* take(Warp& warp, int index);
   Lane* take_scheduled();
   void run_lane(Lane& lane);
   void run_lanes(Lane* lane);
-  void leave(Fiber& save, Fiber target);  // returns when somebody comes back
-  Fiber idle_fiber();
+  // Switches to `target`, which becomes empty; returns when somebody comes back. Who left is stored in
+  // `save`.
+  void leave(Fiber& save, Fiber& target);
+  Fiber& idle_fiber();
   void stall();
   void end_block(std::string text);
   std::string describe(const Lane& lane) const;
@@ -95,6 +98,7 @@ class Executor {
   // The block being run.
   Block block_;
   LaunchRun* run_ = nullptr;
+  bool forward_ = true;
   std::int64_t block_number_ = 0;
   std::int64_t block_end_ = 0;
   std::uint64_t ready_warps_ = 0;  // bit w: warp w has ready lanes

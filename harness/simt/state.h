@@ -27,6 +27,7 @@ struct Site {
 };
 
 struct Warp;
+struct Lane;
 
 // A collective or barrier as one lane calls it. Lanes meet when all of this is equal, except that a barrier
 // has no mask.
@@ -60,6 +61,7 @@ struct Warp {
   std::uint64_t unstarted = 0;  // part of ready: has no stack yet
   std::uint64_t waiting = 0;    // at a meeting or a barrier
   std::uint64_t finished = 0;   // has returned from the kernel
+  Lane* first_lane = nullptr;
   std::uint32_t index = 0;
   std::uint32_t meetings = 0;
   Meeting meeting[kMaxWarpSize] = {};

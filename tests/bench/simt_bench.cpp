@@ -48,20 +48,20 @@ __global__ void k_norm_rope_like(const bf16* k, bf16* out, const float* weight, 
   float squares = 0.0F;
   for (int i = 0; i < kPerLane; ++i) {
     x[i] -= mean;
-    squares = fmaf(x[i], x[i], squares);
+    squares += x[i] * x[i];
   }
   const float r = rsqrtf(group_sum<kGroup>(squares) / kD + 1e-6F);
   const float* w = weight + lane * kPerLane;
   const float* b = bias + lane * kPerLane;
-  for (int i = 0; i < kPerLane; ++i) x[i] = fmaf(x[i] * r, w[i], b[i]);
+  for (int i = 0; i < kPerLane; ++i) x[i] = x[i] * r * w[i] + b[i];
   if (lane * kPerLane < kRotary) {
     const float* c = cos_sin + static_cast<std::int64_t>(positions[row]) * kRotary + lane * (kPerLane / 2);
     const float* s = c + kRotary / 2;
     for (int i = 0; i < kPerLane / 2; ++i) {
       const float a = x[2 * i];
       const float d = x[2 * i + 1];
-      x[2 * i] = fmaf(a, c[i], -(d * s[i]));
-      x[2 * i + 1] = fmaf(a, s[i], d * c[i]);
+      x[2 * i] = a * c[i] - d * s[i];
+      x[2 * i + 1] = a * s[i] + d * c[i];
     }
   }
   Vec<bf16, kPerLane> result;
