@@ -129,6 +129,26 @@ class CaseBuilder {
       return machine.launch<Args>(kernel, bind(at), fault);
     };
     host_args_ = [bind](const Bindings& at) { return std::any(bind(at)); };
+    bind_ = std::move(bind);
+  }
+  // A known mistake of a caller or a kernel that can be made by changing arguments: eps a hundred times too
+  // large, another pairing, a packed stride. The fault matrix launches with it (some policy must notice), and
+  // a failing output is compared with the reference under it (a match names the mistake). Call after bind().
+  // The change must stay inside the case's memory.
+  template <class Args>
+  void argument_fault(std::string name, std::function<void(Args&)> change) {
+    const auto bind = std::any_cast<std::function<Args(const Bindings&)>>(bind_);
+    const auto changed = [bind, change](const Bindings& at) {
+      Args args = bind(at);
+      change(args);
+      return args;
+    };
+    argument_faults_.push_back(
+        {std::move(name),
+         [changed](Machine& machine, std::string_view kernel, std::string_view fault, const Bindings& at) {
+           return machine.launch<Args>(kernel, changed(at), fault);
+         },
+         [changed](const Bindings& at) { return std::any(changed(at)); }});
   }
   // Fills an Expected per output. Reads inputs through host pointers; in/out tensors still hold their initial
   // values.
@@ -149,12 +169,18 @@ class CaseBuilder {
   using Launch = std::function<LaunchStatus(Machine&, std::string_view, std::string_view, const Bindings&)>;
   using HostArgs = std::function<std::any(const Bindings&)>;
   using Reference = std::function<void(const std::any&, Expectations&)>;
+  struct ArgumentFault {
+    std::string name;
+    Launch launch;
+    HostArgs host_args;
+  };
 
   // For the runner.
   const std::deque<TensorDecl>& tensors() const { return tensors_; }
   const Launch& launch() const { return launch_; }
   const HostArgs& host_args() const { return host_args_; }
   const Reference& reference() const { return reference_; }
+  const std::vector<ArgumentFault>& argument_faults() const { return argument_faults_; }
   const std::optional<std::string>& refusal() const { return refusal_; }
   const std::optional<std::string>& unsupported() const { return unsupported_; }
   const std::optional<std::string>& null_allowed() const { return null_allowed_; }
@@ -167,6 +193,8 @@ class CaseBuilder {
   const MachineProperties& machine_;
   std::string data_id_;
   std::deque<TensorDecl> tensors_;  // a deque: input() hands out references that must survive the next one
+  std::any bind_;                   // std::function<Args(const Bindings&)>
+  std::vector<ArgumentFault> argument_faults_;
   Launch launch_;
   HostArgs host_args_;
   Reference reference_;

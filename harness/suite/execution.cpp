@@ -52,12 +52,12 @@ Bindings Execution::bind_device() const {
   return at;
 }
 
-LaunchStatus Execution::launch(unsigned run, std::string_view fault) {
+LaunchStatus Execution::launch_with(const CaseBuilder::Launch& launch, unsigned run, std::string_view fault) {
   for (std::size_t t = 0; t < tensors_.size(); ++t) {
     lay_out(tensors_[t], run);
     device_[t]->upload(tensors_[t].memory);
   }
-  LaunchStatus status = builder_->launch()(machine_, id_.kernel, fault, bind_device());
+  LaunchStatus status = launch(machine_, id_.kernel, fault, bind_device());
   if (status.kind == LaunchStatus::Kind::error) return status;  // memory of a failed device cannot be read
   for (std::size_t t = 0; t < tensors_.size(); ++t) device_[t]->download(after_[t]);
   return status;
@@ -76,16 +76,17 @@ LaunchStatus Execution::launch_quickly(std::string_view fault) {
   return status;
 }
 
-void Execution::compute_reference() {
+Expectations Execution::reference_with(const CaseBuilder::HostArgs& args) {
   Bindings at;
-  expectations_.clear();
+  Expectations expectations;
   for (HostTensor& tensor : tensors_) {
     at.set(tensor.decl->spec.name, tensor.memory.data());
     if (tensor.decl->role != Role::input)
-      expectations_.emplace(tensor.decl->spec.name,
-                            Expected(tensor.decl->spec.rows(), tensor.decl->spec.row_len()));
+      expectations.emplace(tensor.decl->spec.name,
+                           Expected(tensor.decl->spec.rows(), tensor.decl->spec.row_len()));
   }
-  builder_->reference()(builder_->host_args()(at), expectations_);
+  builder_->reference()(args(at), expectations);
+  return expectations;
 }
 
 const Expected* Execution::expected(std::size_t t) const {

@@ -31,12 +31,18 @@ class Execution {
   void prepare();
   // Lays memory out afresh, poisoned with the pattern of `run`, and launches; afterwards after(t) shows what
   // memory became.
-  LaunchStatus launch(unsigned run, std::string_view fault);
+  LaunchStatus launch(unsigned run, std::string_view fault) {
+    return launch_with(builder_->launch(), run, fault);
+  }
+  // With other arguments: one of builder().argument_faults().
+  LaunchStatus launch_with(const CaseBuilder::Launch& launch, unsigned run, std::string_view fault);
   // Inputs only are laid out and outputs only are read back: what a study needs.
   LaunchStatus launch_quickly(std::string_view fault);
   // Runs the reference on the host copies. in/out tensors must hold their initial contents, which they do
   // after launch().
-  void compute_reference();
+  void compute_reference() { expectations_ = reference_with(builder_->host_args()); }
+  // What the reference says under other arguments.
+  Expectations reference_with(const CaseBuilder::HostArgs& args);
 
   const CaseId& id() const { return id_; }
   Machine& machine() const { return machine_; }

@@ -10,6 +10,7 @@
 #include <new>
 #include <stdexcept>
 
+#include "harness/suite/diagnosis.h"
 #include "harness/suite/execution.h"
 #include "harness/suite/memory_check.h"
 #include "harness/suite/null_answers.h"
@@ -127,7 +128,7 @@ void check_power(const Execution& execution, std::size_t t, const Outcome& outco
   }
 }
 
-OutputReport judge_output(const Execution& execution, std::size_t t, const std::vector<std::byte>& codes,
+OutputReport judge_output(Execution& execution, std::size_t t, const std::vector<std::byte>& codes,
                           const PolicyTable& policies, const RunOptions& options) {
   std::vector<double> values;
   const Outcome seen = execution.outcome(t, codes, values);
@@ -140,7 +141,10 @@ OutputReport judge_output(const Execution& execution, std::size_t t, const std::
                      policies, options);
   report.comparison = judge(seen, report.policy.rule);
   report.output_hash = hash_bytes(codes, hash_text(report.output));
-  if (report.comparison.accepted) check_power(execution, t, seen, report.policy.rule);
+  if (report.comparison.accepted)
+    check_power(execution, t, seen, report.policy.rule);
+  else
+    report.explanation = explain(execution, t, seen, report.policy.rule).value_or("");
   return report;
 }
 
@@ -204,6 +208,15 @@ void run(const CaseId& id, Machine& machine, const PolicyTable& policies, const 
 }
 
 }  // namespace
+
+void choose_policy(RunOptions& options, std::string_view text) {
+  options.alternative.clear();
+  options.rule_text.reset();
+  if (text.find('=') != std::string_view::npos)
+    options.rule_text = std::string(text);
+  else
+    options.alternative = std::string(text);
+}
 
 Policy resolve_policy(const PolicyKey& key, const PolicyTable& policies, const RunOptions& options) {
   if (options.rule_text) {

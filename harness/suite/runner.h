@@ -22,6 +22,10 @@ struct RunOptions {
   std::optional<std::string> rule_text;  // judge under this rule ("atol=0.06 rtol=0") instead of the table's
 };
 
+// How the command line names a policy: "" is the shipped one, text with a '=' is a rule, anything else an
+// alternative.
+void choose_policy(RunOptions& options, std::string_view text);
+
 // The rule given in the options, else the named alternative where it covers the key, else the table's most
 // specific row. Throws PolicyError when there is none.
 Policy resolve_policy(const PolicyKey& key, const PolicyTable& policies, const RunOptions& options);

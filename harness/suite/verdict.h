@@ -36,6 +36,8 @@ struct OutputReport {
   Policy policy;
   Comparison comparison;
   std::uint64_t output_hash = 0;  // of the codes, logical order
+  std::string
+      explanation;  // of a rejected output, when one fits: "the output is what 'pairing swapped' would give"
 };
 
 struct CaseReport {

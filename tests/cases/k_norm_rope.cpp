@@ -142,6 +142,23 @@ void describe(CaseBuilder& c) {
     break_argument(args, refuse);
     return args;
   });
+  // Mistakes that arguments can make; each must be noticed, and names itself when an output matches it.
+  c.argument_fault<KNormRopeArgs>("eps x100", [](KNormRopeArgs& args) { args.eps *= 100.0F; });
+  c.argument_fault<KNormRopeArgs>("pairing swapped", [](KNormRopeArgs& args) {
+    args.pairing = args.pairing == Pairing::interleaved ? Pairing::half_split : Pairing::interleaved;
+  });
+  c.argument_fault<KNormRopeArgs>("bias in place of weight",
+                                  [](KNormRopeArgs& args) { args.weight = args.bias; });
+  c.argument_fault<KNormRopeArgs>("weight in place of bias",
+                                  [](KNormRopeArgs& args) { args.bias = args.weight; });
+  c.argument_fault<KNormRopeArgs>("k stride packed",
+                                  [](KNormRopeArgs& args) { args.k_row_stride = args.head_dim; });
+  if (!at_ends)
+    c.argument_fault<KNormRopeArgs>("position + 1",
+                                    [](KNormRopeArgs& args) { args.cos_sin += args.cos_sin_row_stride; });
+  if (r >= 32)
+    c.argument_fault<KNormRopeArgs>("rotary_dim 16", [](KNormRopeArgs& args) { args.rotary_dim = 16; });
+
   // The refusal must name the argument; "rotary_dim:odd" is argument and what is wrong with it.
   if (!refuse.empty()) c.expect_refusal(refuse.substr(0, refuse.find(':')));
   c.reference<KNormRopeArgs>([](const KNormRopeArgs& args, Expectations& expected) {
