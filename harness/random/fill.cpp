@@ -7,7 +7,9 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <stdexcept>
 #include <utility>
@@ -44,6 +46,7 @@ constexpr std::array<std::pair<Kind, std::string_view>, 17> kNames{{
 // Draws of a row as such start here, out of reach of element indices.
 constexpr std::uint64_t kRowDraws = std::uint64_t{1} << 63;
 constexpr std::size_t kChunk = 256;
+static_assert(std::endian::native == std::endian::little);
 
 [[noreturn]] void refuse(const Fill& fill, const std::string& why) {
   throw std::invalid_argument("fill " + std::string(fill_name(fill.kind)) + ": " + why);
@@ -67,6 +70,11 @@ struct Row {
   }
   void put(std::int64_t index, double value) const {
     narrow(dtype, &value, 1, out + static_cast<std::size_t>(index) * dtype_size(dtype));
+  }
+  // The code's lower bytes; every machine this builds for is little-endian.
+  void put_code(std::int64_t index, std::uint64_t code) const {
+    const std::size_t size = dtype_size(dtype);
+    std::memcpy(out + static_cast<std::size_t>(index) * size, &code, size);
   }
   // Multiply-high: uniform in [0, len) up to a bias of len / 2^32.
   std::int64_t random_position() const {
@@ -228,7 +236,9 @@ void put_special(const Row& row) {
   if (row.row % 4 != 0 || row.len == 0) return;
   constexpr double kInf = std::numeric_limits<double>::infinity();
   constexpr std::array kSpecials{std::numeric_limits<double>::quiet_NaN(), kInf, -kInf};
-  row.put(row.random_position(), kSpecials[static_cast<std::size_t>(row.row / 4 % 3)]);
+  // Not through narrow(), which saturates fp8: this infinity is meant.
+  const double special = kSpecials[static_cast<std::size_t>(row.row / 4 % 3)];
+  row.put_code(row.random_position(), encode(row.dtype, special, Overflow::ieee));
 }
 
 void put_outlier(const Row& row) {
