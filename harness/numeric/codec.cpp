@@ -56,20 +56,21 @@ constexpr bool is_inf(const FloatFormat& format, std::uint32_t code) {
 
 constexpr double decode_float(const FloatFormat& format, std::uint32_t code) {
   if (is_nan(format, code)) return std::numeric_limits<double>::quiet_NaN();
-  const bool negative = (code & sign_bit(format)) != 0;
-  if (is_inf(format, code)) {
-    return negative ? -std::numeric_limits<double>::infinity() : std::numeric_limits<double>::infinity();
-  }
+  const std::uint64_t sign = (code & sign_bit(format)) != 0 ? kDoubleSign : 0;
   const std::uint32_t mantissa = code & ((std::uint32_t{1} << format.mantissa_bits) - 1);
   const std::uint32_t exponent = (code & (sign_bit(format) - 1)) >> format.mantissa_bits;
-  if (exponent == 0) {
-    const double magnitude = mantissa * format.min_subnormal;  // exact: at most 23 bits times a power of two
-    return negative ? -magnitude : magnitude;
+  std::uint64_t magnitude = 0;
+  if (is_inf(format, code)) {
+    magnitude = std::bit_cast<std::uint64_t>(std::numeric_limits<double>::infinity());
+  } else if (exponent == 0) {
+    // Exact: at most 23 bits times a power of two.
+    magnitude = std::bit_cast<std::uint64_t>(mantissa * format.min_subnormal);
+  } else {
+    const std::uint64_t biased = exponent + static_cast<std::uint64_t>(kDoubleBias - format.bias);
+    magnitude = biased << kDoubleMantissa | static_cast<std::uint64_t>(mantissa)
+                                                << (kDoubleMantissa - format.mantissa_bits);
   }
-  const std::uint64_t biased = exponent + static_cast<std::uint64_t>(kDoubleBias - format.bias);
-  return std::bit_cast<double>((negative ? kDoubleSign : 0) | biased << kDoubleMantissa |
-                               static_cast<std::uint64_t>(mantissa)
-                                   << (kDoubleMantissa - format.mantissa_bits));
+  return std::bit_cast<double>(sign | magnitude);
 }
 
 constexpr std::array<double, 256> decode_table(DType dtype) {
@@ -111,7 +112,9 @@ std::uint32_t encode_float(const FloatFormat& format, double value, Overflow ove
       const std::uint64_t half = std::uint64_t{1} << (dropped - 1);
       const std::uint64_t rest = significand & (2 * half - 1);
       std::uint64_t kept = significand >> dropped;
-      if (rest > half || (rest == half && (kept & 1) != 0)) ++kept;
+      // Up when rest > half, or rest == half and kept is odd; written without a branch, which no predictor
+      // could guess.
+      kept += static_cast<std::uint64_t>(rest + (kept & 1) > half);
       // The implicit one of `kept` adds 1 to the exponent field, and a carry out of the mantissa adds 1 more.
       magnitude = (static_cast<std::uint64_t>(effective - smallest) << format.mantissa_bits) + kept;
     }
