@@ -1,0 +1,413 @@
+// SPDX-FileCopyrightText: 2026 The kvr authors
+// SPDX-License-Identifier: MIT
+#include "reference/norm_quant.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+
+#include "harness/numeric/codec.h"
+
+namespace kvr::reference {
+namespace {
+
+constexpr double kUnit = 0x1p-24 * 1.01;  // u, and 1 % for second-order terms
+
+std::vector<float> decode_table(DType dtype) {
+  std::vector<float> table(65536);
+  for (std::uint32_t code = 0; code < 65536; ++code) table[code] = static_cast<float>(decode(dtype, code));
+  return table;
+}
+
+// Elements [first, first + count) of a tensor of dtype f32, fp16 or bf16.
+void load_floats(const void* from, DType dtype, std::int64_t first, std::int64_t count, float* to) {
+  static const std::vector<float> bf16_table = decode_table(DType::bf16);
+  static const std::vector<float> fp16_table = decode_table(DType::fp16);
+  if (dtype == DType::f32) {
+    const float* values = static_cast<const float*>(from) + first;
+    std::copy(values, values + count, to);
+    return;
+  }
+  const float* table = dtype == DType::bf16 ? bf16_table.data() : fp16_table.data();
+  const std::uint16_t* codes = static_cast<const std::uint16_t*>(from) + first;
+  for (std::int64_t j = 0; j < count; ++j) to[j] = table[codes[j]];
+}
+
+std::int64_t in_offset(const NormQuantArgs& args, std::int64_t n) {
+  if (args.rows_per_batch == 0) return n * args.in_row_stride;
+  return n / args.rows_per_batch * args.in_batch_stride + n % args.rows_per_batch * args.in_row_stride;
+}
+
+bool is_fp8(const NormQuantArgs& args) {
+  return args.out_format.encoding != DType::int8;
+}
+
+bool divides(const NormQuantArgs& args) {
+  return args.quantiser != Quantiser::per_tensor && is_fp8(args);
+}
+
+float scale_floor(const NormQuantArgs& args) {
+  return is_fp8(args) ? 1.0F / (args.out_format.max * 512.0F) : 0x1p-23F;
+}
+
+float given_scale(const NormQuantArgs& args) {
+  return args.scale_at != nullptr ? *args.scale_at : args.scale;
+}
+float given_bound(const NormQuantArgs& args) {
+  return args.scale_ub_at != nullptr ? *args.scale_ub_at : args.scale_ub;
+}
+
+bool rounds(const NormQuantArgs& args) {
+  return args.rounding == RoundingContract::per_op && args.dtype != DType::f32;
+}
+
+// Round to nearest even with the floating-point adder of double: adding 1.5 * 2^52 quanta leaves no bit below
+// the quantum. Mantissa: stored bits of the format.
+template <int Mantissa>
+float round_mantissa(float value) {
+  constexpr double kMinNormal = Mantissa == 7 ? 0x1p-126 : 0x1p-14;
+  constexpr float kMaxFinite = Mantissa == 7 ? 0x1.FEp127F : 65504.0F;
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  const double x = value;
+  const double power = std::bit_cast<double>(std::bit_cast<std::uint64_t>(x) & 0x7FF0000000000000ULL);
+  const double magic = (power < kMinNormal ? kMinNormal : power) * (0x1.8p52 / (1 << Mantissa));
+  float rounded = static_cast<float>((x + magic) - magic);
+  rounded = std::fabs(rounded) > kMaxFinite ? kInfinity : rounded;
+  rounded = std::fabs(value) <= std::numeric_limits<float>::max() ? rounded : value;
+  return std::copysign(rounded, value);
+}
+
+// The Real version of RN_T, for the plain loops.
+template <class Real>
+Real round_real(DType dtype, Real value) {
+  return static_cast<Real>(decode(dtype, encode(dtype, static_cast<double>(value))));
+}
+
+// Roundings along any path through a row sum; see the header.
+double sum_depth(std::int64_t width) {
+  const std::int64_t chunks = (width + 7) / 8;
+  const std::int64_t threads = std::min<std::int64_t>(64 * ((chunks + 255) / 256), 512);
+  const std::int64_t per_thread = (chunks + threads - 1) / threads;
+  const auto used = static_cast<std::uint64_t>(std::min(chunks, threads));
+  return 3.0 + static_cast<double>(per_thread - 1) + static_cast<double>(std::bit_width(used - 1));
+}
+
+// Does adding these up in fp32, in any order, never round? All are multiples of the smallest bit that any of
+// them has.
+bool sums_exactly(const std::vector<float>& x, double sum_abs) {
+  double quantum = std::numeric_limits<double>::infinity();
+  for (const float value : x) {
+    if (value == 0.0F) continue;
+    const std::uint64_t bits = std::bit_cast<std::uint64_t>(std::fabs(static_cast<double>(value)));
+    const int trailing = std::min(std::countr_zero(bits), 52);
+    const double power = std::bit_cast<double>(bits & 0x7FF0000000000000ULL);
+    quantum = std::min(quantum, std::ldexp(power, trailing - 52));
+  }
+  return sum_abs < 0x1p24 * quantum;
+}
+
+float float_at_least(double x) {
+  const auto f = static_cast<float>(x);
+  return static_cast<double>(f) < x ? std::nextafter(f, std::numeric_limits<float>::infinity()) : f;
+}
+float float_at_most(double x) {
+  const auto f = static_cast<float>(x);
+  return static_cast<double>(f) > x ? std::nextafter(f, -std::numeric_limits<float>::infinity()) : f;
+}
+
+}  // namespace
+
+float round_to(DType dtype, float value) {
+  if (dtype == DType::f32) return value;
+  return dtype == DType::bf16 ? round_mantissa<7>(value) : round_mantissa<10>(value);
+}
+
+double tie_distance(DType dtype, double value) {
+  if (!std::isfinite(value)) return 0.5;
+  const double magnitude = std::fabs(value);
+  if (is_floating(dtype) && magnitude >= float_format(dtype).max_finite) return 0.5;
+  const double in_steps = magnitude / ulp_at(dtype, magnitude);
+  return std::fabs(in_steps - std::floor(in_steps) - 0.5);
+}
+
+std::int64_t scale_width(const NormQuantArgs& args) {
+  return args.quantiser == Quantiser::per_group ? args.group : args.width;
+}
+std::int64_t scales_per_row(const NormQuantArgs& args) {
+  return args.width / scale_width(args);
+}
+
+template <class Real>
+void norm_quant_row(const NormQuantArgs& args, std::int64_t n, NormQuantRow<Real>& row) {
+  const std::int64_t H = args.width;
+  const auto size = static_cast<std::size_t>(H);
+  const auto real = [](float x) { return static_cast<Real>(x); };
+  std::vector<float> in(size), more(size), w(size), b(size);
+  load_floats(args.in, args.dtype, in_offset(args, n), H, in.data());
+  if (args.residual != nullptr)
+    load_floats(args.residual, args.dtype, n * args.residual_row_stride, H, more.data());
+  load_floats(args.weight, args.weight_dtype, 0, H, w.data());
+  if (args.bias != nullptr) load_floats(args.bias, args.weight_dtype, 0, H, b.data());
+
+  row.sum.assign(size, Real(0));
+  row.v.assign(size, Real(0));
+  row.code.assign(size, Real(0));
+  row.value_tie.assign(size, 0.5);
+  row.code_tie.assign(size, 0.5);
+  std::vector<Real> x(size);
+  for (std::size_t j = 0; j < size; ++j) {
+    // The contract makes this one fp32 addition, also where everything else is double.
+    row.sum[j] = real(args.residual != nullptr ? in[j] + more[j] : in[j]);
+    x[j] = row.sum[j];
+    if (args.residual != nullptr && args.residual_contract == ResidualContract::rounded_sum)
+      x[j] = round_real(args.dtype, x[j]);
+  }
+
+  Real mean = 0;
+  if (args.norm == Norm::layer) {
+    for (std::size_t j = 0; j < size; ++j) mean += x[j];
+    mean /= static_cast<Real>(H);
+  }
+  Real squares = 0;
+  for (std::size_t j = 0; j < size; ++j) squares += (x[j] - mean) * (x[j] - mean);
+  if (static_cast<double>(squares) > static_cast<double>(std::numeric_limits<float>::max()))
+    squares = std::numeric_limits<Real>::infinity();  // fp32 ends here, whatever Real is
+  const Real r = Real(1) / std::sqrt(squares / static_cast<Real>(H) + real(args.eps));
+
+  for (std::size_t j = 0; j < size; ++j) {
+    Real v = (x[j] - mean) * r;
+    if (rounds(args)) {
+      row.value_tie[j] = tie_distance(args.dtype, static_cast<double>(v));
+      v = round_real(args.dtype, v);
+    }
+    v *= real(w[j]);
+    if (rounds(args)) v = round_real(args.dtype, v);
+    if (args.norm == Norm::layer) {
+      v += real(b[j]);
+      if (rounds(args)) v = round_real(args.dtype, v);
+    }
+    row.v[j] = v;
+  }
+
+  const std::int64_t length = scale_width(args);
+  row.scale.assign(static_cast<std::size_t>(scales_per_row(args)), Real(0));
+  for (std::size_t g = 0; g < row.scale.size(); ++g) {
+    const std::size_t begin = g * static_cast<std::size_t>(length);
+    const std::size_t end = begin + static_cast<std::size_t>(length);
+    Real scale = real(given_scale(args));
+    if (args.quantiser != Quantiser::per_tensor) {
+      Real amax = 0;
+      for (std::size_t j = begin; j < end; ++j)
+        if (std::isnan(row.v[j]) || std::fabs(row.v[j]) > amax) amax = std::fabs(row.v[j]);
+      for (std::size_t j = begin; j < end; ++j)
+        if (std::isnan(row.v[j])) amax = row.v[j];
+      const Real bound = real(given_bound(args));
+      if (std::isnan(bound) || amax > bound) amax = bound;
+      scale = amax / real(args.out_format.max);
+      if (scale < real(scale_floor(args))) scale = real(scale_floor(args));
+    }
+    row.scale[g] = scale;
+    for (std::size_t j = begin; j < end; ++j) {
+      row.code[j] = divides(args) ? row.v[j] / scale : row.v[j] * (Real(1) / scale);
+      row.code_tie[j] = tie_distance(args.out_format.encoding, static_cast<double>(row.code[j]));
+    }
+  }
+}
+template void norm_quant_row<float>(const NormQuantArgs&, std::int64_t, NormQuantRow<float>&);
+template void norm_quant_row<double>(const NormQuantArgs&, std::int64_t, NormQuantRow<double>&);
+
+NormQuantBounds::NormQuantBounds(const NormQuantArgs& args) : args_(args) {
+  const auto size = static_cast<std::size_t>(args.width);
+  weight_.resize(size);
+  load_floats(args.weight, args.weight_dtype, 0, args.width, weight_.data());
+  bias_.resize(size);
+  if (args.bias != nullptr) load_floats(args.bias, args.weight_dtype, 0, args.width, bias_.data());
+}
+
+void NormQuantBounds::row(std::int64_t n, Row& out) const {
+  load(n, out);
+  statistics(out);
+  if (!rounds(args_))
+    normalise<false, 0>(out);
+  else if (args_.dtype == DType::bf16)
+    normalise<true, 7>(out);
+  else
+    normalise<true, 10>(out);
+  quantise(out);
+}
+
+void NormQuantBounds::load(std::int64_t n, Row& out) const {
+  const auto size = static_cast<std::size_t>(args_.width);
+  out.x.resize(size);
+  load_floats(args_.in, args_.dtype, in_offset(args_, n), args_.width, out.x.data());
+  out.sum.clear();
+  if (args_.residual == nullptr) return;
+  out.sum.resize(size);
+  load_floats(args_.residual, args_.dtype, n * args_.residual_row_stride, args_.width, out.sum.data());
+  for (std::size_t j = 0; j < size; ++j) out.sum[j] = out.x[j] + out.sum[j];
+  out.x = out.sum;
+  if (args_.residual_contract == ResidualContract::rounded_sum)
+    for (float& x : out.x) x = round_to(args_.dtype, x);
+}
+
+void NormQuantBounds::statistics(Row& out) const {
+  const auto H = static_cast<double>(args_.width);
+  const double depth = sum_depth(args_.width);
+  double mean = 0.0;
+  double delta = 0.0;
+  out.mean_lo = out.mean_hi = 0.0F;
+  if (args_.norm == Norm::layer) {
+    double sum = 0.0;
+    double sum_abs = 0.0;
+    for (const float x : out.x) {
+      sum += static_cast<double>(x);
+      sum_abs += std::fabs(static_cast<double>(x));
+    }
+    mean = sum / H;
+    const double error = sums_exactly(out.x, sum_abs) ? 0.0 : depth * kUnit * sum_abs;
+    out.mean_lo = static_cast<float>((sum - error) / H);
+    out.mean_hi = static_cast<float>((sum + error) / H);
+    delta = std::max(std::fabs(static_cast<double>(out.mean_hi) - mean),
+                     std::fabs(static_cast<double>(out.mean_lo) - mean));
+  }
+  double squares = 0.0;
+  for (const float x : out.x) {
+    const double d = static_cast<double>(x) - mean;
+    squares += d * d;
+  }
+  const double variance = squares / H;
+  const double error = (depth + (args_.norm == Norm::layer ? 4.0 : 2.0)) * kUnit;
+  const double eps = static_cast<double>(args_.eps);
+  const double v_lo = std::max(0.0, variance * (1.0 - error) - 0x1p-149);
+  const double v_hi = (variance + delta * delta) * (1.0 + error) + 0x1p-149;
+  const double w_lo = (v_lo + eps) * (1.0 - kUnit);
+  const double w_hi = (v_hi + eps) * (1.0 + kUnit);
+  out.r_lo = float_at_least((1.0 - 4.0 * kUnit) / std::sqrt(w_hi));
+  out.r_hi = float_at_most((1.0 + 4.0 * kUnit) / std::sqrt(w_lo));
+  constexpr double kFp32Max = std::numeric_limits<float>::max();
+  if (v_hi * H > kFp32Max) out.r_lo = 0.0F;  // the sum may overflow, and rsqrt(infinity) = 0
+  if (v_lo * H > kFp32Max) out.r_hi = 0.0F;
+  if (std::isnan(variance)) out.r_lo = out.r_hi = std::numeric_limits<float>::quiet_NaN();
+}
+
+template <bool Rounds, int Mantissa>
+void NormQuantBounds::normalise(Row& out) const {
+  const std::size_t size = out.x.size();
+  out.lo.resize(size);
+  out.hi.resize(size);
+  const float* x = out.x.data();
+  const float* w = weight_.data();
+  float* lo = out.lo.data();
+  float* hi = out.hi.data();
+  const float r_lo = out.r_lo;
+  const float r_hi = out.r_hi;
+  const float mean_lo = out.mean_lo;
+  const float mean_hi = out.mean_hi;
+  const auto round = [](float value) {
+    if constexpr (Rounds) return round_mantissa<Mantissa>(value);
+    return value;
+  };
+  for (std::size_t j = 0; j < size; ++j) {
+    const float d_lo = x[j] - mean_hi;
+    const float d_hi = x[j] - mean_lo;
+    const float t_lo = round(d_lo * (d_lo >= 0.0F ? r_lo : r_hi));
+    const float t_hi = round(d_hi * (d_hi >= 0.0F ? r_hi : r_lo));
+    const float a = round(t_lo * w[j]);
+    const float b = round(t_hi * w[j]);
+    lo[j] = w[j] >= 0.0F ? a : b;
+    hi[j] = w[j] >= 0.0F ? b : a;
+    if (args_.norm == Norm::layer && !Rounds) {
+      // The product may or may not be rounded before the addition: a compiler may contract the two.
+      const float low = w[j] >= 0.0F ? t_lo : t_hi;
+      const float high = w[j] >= 0.0F ? t_hi : t_lo;
+      lo[j] = std::min(lo[j] + bias_[j], std::fma(low, w[j], bias_[j]));
+      hi[j] = std::max(hi[j] + bias_[j], std::fma(high, w[j], bias_[j]));
+    }
+  }
+  if (Rounds && args_.norm == Norm::layer)
+    for (std::size_t j = 0; j < size; ++j) {
+      lo[j] = round(lo[j] + bias_[j]);
+      hi[j] = round(hi[j] + bias_[j]);
+    }
+}
+
+void NormQuantBounds::quantise(Row& out) const {
+  const std::int64_t length = scale_width(args_);
+  const std::int64_t groups = scales_per_row(args_);
+  out.scale.resize(static_cast<std::size_t>(groups));
+  out.code.resize(out.x.size());
+  out.code_budget.resize(out.x.size());
+  out.clamped = false;
+  out.saturated = out.ambiguous_scales = out.ambiguous_codes = 0;
+  for (std::int64_t g = 0; g < groups; ++g) {
+    const std::int64_t begin = g * length;
+    const std::int64_t end = begin + length;
+    if (args_.quantiser == Quantiser::per_tensor) {
+      const float scale = given_scale(args_);
+      out.scale[0] = {static_cast<double>(scale), 0.0};
+      codes(out, begin, end, scale, scale);
+      continue;
+    }
+    float amax_lo = 0.0F;
+    float amax_hi = 0.0F;
+    bool nan = false;
+    for (std::int64_t j = begin; j < end; ++j) {
+      const float lo = out.lo[static_cast<std::size_t>(j)];
+      const float hi = out.hi[static_cast<std::size_t>(j)];
+      nan |= lo != lo || hi != hi;
+      const float least = lo > 0.0F ? lo : hi < 0.0F ? -hi : 0.0F;
+      const float most = -lo > hi ? -lo : hi;
+      amax_lo = least > amax_lo ? least : amax_lo;
+      amax_hi = most > amax_hi ? most : amax_hi;
+    }
+    if (nan) amax_lo = amax_hi = std::numeric_limits<float>::quiet_NaN();
+    const float bound = given_bound(args_);
+    out.clamped |= amax_lo > bound;
+    if (bound != bound || amax_lo > bound) amax_lo = bound;
+    if (bound != bound || amax_hi > bound) amax_hi = bound;
+    const auto scale_of = [this](float amax) {
+      const float scale = amax / args_.out_format.max;
+      return scale < scale_floor(args_) ? scale_floor(args_) : scale;
+    };
+    const float scale_lo = scale_of(amax_lo);
+    const float scale_hi = scale_of(amax_hi);
+    out.ambiguous_scales += scale_lo < scale_hi ? 1 : 0;
+    const double lo = scale_lo;
+    const double hi = scale_hi;
+    out.scale[static_cast<std::size_t>(g)] =
+        scale_lo < scale_hi ? Judged{lo + (hi - lo) / 2.0, (hi - lo) / 2.0} : Judged{lo, 0.0};
+    codes(out, begin, end, scale_lo, scale_hi);
+  }
+}
+
+void NormQuantBounds::codes(Row& out, std::int64_t begin, std::int64_t end, float scale_lo,
+                            float scale_hi) const {
+  const float max = args_.out_format.max;
+  const bool by_division = divides(args_);
+  const float inverse_lo = 1.0F / scale_hi;
+  const float inverse_hi = 1.0F / scale_lo;
+  const auto clamp = [max](float q) { return q > max ? max : q < -max ? -max : q; };
+  std::int64_t saturated = 0;
+  std::int64_t ambiguous = 0;
+  for (auto j = static_cast<std::size_t>(begin); j < static_cast<std::size_t>(end); ++j) {
+    const float v_lo = out.lo[j];
+    const float v_hi = out.hi[j];
+    // Towards lo: a positive v shrinks with a larger scale, a negative one with a smaller.
+    float q_lo = by_division ? v_lo / (v_lo >= 0.0F ? scale_hi : scale_lo)
+                             : v_lo * (v_lo >= 0.0F ? inverse_lo : inverse_hi);
+    float q_hi = by_division ? v_hi / (v_hi >= 0.0F ? scale_lo : scale_hi)
+                             : v_hi * (v_hi >= 0.0F ? inverse_hi : inverse_lo);
+    q_lo = clamp(q_lo);
+    q_hi = clamp(q_hi);
+    saturated += std::fabs(q_lo) == max ? 1 : 0;
+    ambiguous += q_lo < q_hi ? 1 : 0;
+    const double middle = (static_cast<double>(q_lo) + static_cast<double>(q_hi)) / 2.0;
+    out.code[j] = q_lo < q_hi ? middle : static_cast<double>(q_lo);
+    out.code_budget[j] = q_lo < q_hi ? static_cast<double>(q_hi) - middle : 0.0;
+  }
+  out.saturated += saturated;
+  out.ambiguous_codes += ambiguous;
+}
+
+}  // namespace kvr::reference
