@@ -1,0 +1,124 @@
+// SPDX-FileCopyrightText: 2026 The kvr authors
+// SPDX-License-Identifier: MIT
+#include "harness/tensor/allocation.h"
+
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <new>
+#include <utility>
+
+namespace kvr {
+namespace {
+
+class AllocationError : public std::bad_alloc {
+ public:
+  explicit AllocationError(std::string what) : what_(std::move(what)) {}
+  const char* what() const noexcept override { return what_.c_str(); }
+
+ private:
+  std::string what_;
+};
+
+std::int64_t page_size() {
+  static const std::int64_t size = ::sysconf(_SC_PAGESIZE);
+  return size;
+}
+
+std::int64_t round_down(std::int64_t n, std::int64_t unit) {
+  return n - (n % unit + unit) % unit;
+}
+std::int64_t round_up(std::int64_t n, std::int64_t unit) {
+  return -round_down(-n, unit);
+}
+
+// The accessible bytes: whole pages around the ranges and their guards, relative to the data, which begins
+// `lead` bytes into a page.
+std::vector<ByteRange> accessible(const std::vector<ByteRange>& ranges, std::int64_t bytes, std::int64_t lead,
+                                  Placement placement) {
+  std::vector<ByteRange> pages;
+  const auto add = [&](std::int64_t begin, std::int64_t end) {
+    const bool last = placement == Placement::end_at_page && end >= bytes;  // nothing behind the data
+    begin = round_down(begin - kGuardBytes + lead, page_size()) - lead;
+    end =
+        (last ? round_up(bytes + lead, page_size()) : round_up(end + kGuardBytes + lead, page_size())) - lead;
+    if (placement == Placement::end_at_page) end = std::min(end, bytes);
+    if (!pages.empty() && begin <= pages.back().end) {
+      pages.back().end = std::max(pages.back().end, end);
+    } else {
+      pages.push_back({begin, end});
+    }
+  };
+  if (ranges.empty()) add(0, 0);  // an empty tensor has guards too
+  for (const ByteRange& range : ranges) add(range.begin, range.end);
+  return pages;
+}
+
+}  // namespace
+
+std::byte poison_byte(unsigned run) {
+  return run % 2 == 0 ? std::byte{0xFF} : std::byte{0x7F};
+}
+
+HostAllocation::HostAllocation(const TensorSpec& spec, const std::vector<ByteRange>& committed,
+                               Placement placement)
+    : bytes_(spec.bytes()) {
+  spec.validate();
+  const std::int64_t page = page_size();
+  // Where the data begins within its page. kGuardBytes is a multiple of 256, the alignment promised for
+  // guarded tensors.
+  static_assert(kGuardBytes % 256 == 0);
+  const std::int64_t lead = placement == Placement::guarded ? kGuardBytes : round_up(bytes_, page) - bytes_;
+  committed_ = accessible(committed, bytes_, lead, placement);
+
+  // Inaccessible pages at both ends, and in between all that the ranges and the data span.
+  const std::int64_t first = std::min(committed_.front().begin, -lead);
+  const std::int64_t end = std::max(committed_.back().end, round_up(bytes_ + lead, page) - lead);
+  reserved_bytes_ = static_cast<std::size_t>(end - first + 2 * page);
+  reserved_ = ::mmap(nullptr, reserved_bytes_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (reserved_ == MAP_FAILED) {
+    const int error = errno;
+    reserved_ = nullptr;
+    throw AllocationError(fmt::format("tensor '{}': no {} bytes of address space: {}", spec.name,
+                                      reserved_bytes_, std::strerror(error)));
+  }
+  data_ = static_cast<std::byte*>(reserved_) + page - first;
+  for (const ByteRange& range : committed_) {
+    const auto size = static_cast<std::size_t>(range.end - range.begin);
+    if (::mprotect(data_ + range.begin, size, PROT_READ | PROT_WRITE) == 0) continue;
+    const int error = errno;
+    ::munmap(reserved_, reserved_bytes_);
+    throw AllocationError(
+        fmt::format("tensor '{}': cannot commit {} bytes: {}", spec.name, size, std::strerror(error)));
+  }
+}
+
+HostAllocation::HostAllocation(HostAllocation&& other) noexcept {
+  *this = std::move(other);
+}
+
+HostAllocation& HostAllocation::operator=(HostAllocation&& other) noexcept {
+  std::swap(reserved_, other.reserved_);
+  std::swap(reserved_bytes_, other.reserved_bytes_);
+  std::swap(data_, other.data_);
+  std::swap(bytes_, other.bytes_);
+  std::swap(committed_, other.committed_);
+  return *this;
+}
+
+HostAllocation::~HostAllocation() {
+  if (reserved_ != nullptr) ::munmap(reserved_, reserved_bytes_);
+}
+
+void HostAllocation::poison(std::byte pattern) {
+  for (const ByteRange& range : committed_) {
+    std::memset(data_ + range.begin, std::to_integer<int>(pattern),
+                static_cast<std::size_t>(range.end - range.begin));
+  }
+}
+
+}  // namespace kvr
