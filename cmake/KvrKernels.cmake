@@ -12,10 +12,10 @@
 
 include(KvrFaults)
 
-# Where the generated sources are compiled as on each platform. One-line wrappers, because a file's language cannot differ per target.
-set(KVR_WRAPPER_EXTENSION_CXX cpp)
-set(KVR_WRAPPER_EXTENSION_CUDA cu)
-set(KVR_WRAPPER_EXTENSION_HIP hip)
+if(NOT KVR_INSTALLED)
+  cmake_path(GET CMAKE_CURRENT_LIST_DIR PARENT_PATH kvr_root)
+  set(KVR_INCLUDE_DIR "${kvr_root}" CACHE INTERNAL "")
+endif()
 
 foreach(collection kvr_all_kernels kvr_all_cases kvr_reference)
   if(NOT TARGET ${collection})
@@ -44,7 +44,7 @@ endfunction()
 function(_kvr_add_objects target)
   add_library(${target} OBJECT ${ARGN})
   target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}")
-  target_link_libraries(${target} PRIVATE kvr_options)
+  target_link_libraries(${target} PRIVATE kvr::options)
   if(TARGET kvr_warnings)
     target_link_libraries(${target} PRIVATE kvr_warnings)
   endif()
@@ -52,6 +52,8 @@ endfunction()
 
 function(_kvr_add_kernel_objects target build wrapper)
   _kvr_add_objects(${target} "${wrapper}")
+  set_target_properties(${target} PROPERTIES
+    CUDA_STANDARD 20 CUDA_STANDARD_REQUIRED ON HIP_STANDARD 20 HIP_STANDARD_REQUIRED ON HIP_EXTENSIONS OFF)
   target_compile_definitions(${target} PRIVATE KVR_BUILD=${build} "KVR_BUILD_NAME=\"${build}\"")
   if(KVR_PLATFORM STREQUAL "cpu")
     string(REPLACE "warp" "" warp_size ${build})
@@ -69,7 +71,11 @@ function(kvr_add_kernel name)
   _kvr_find_source(${name} .cu source)
   cmake_path(GET source PARENT_PATH folder)
   set(generated "${CMAKE_CURRENT_BINARY_DIR}/${name}")
-  set(extension ${KVR_WRAPPER_EXTENSION_${KVR_KERNEL_LANGUAGE}})
+  # What is compiled is a one-line wrapper, because a file's language cannot differ per target, and HIP has an extension of its own.
+  set(extension_CXX cpp)
+  set(extension_CUDA cu)
+  set(extension_HIP hip)
+  set(extension ${extension_${KVR_KERNEL_LANGUAGE}})
 
   foreach(build IN LISTS KVR_KERNEL_BUILDS)
     set(wrapper "${generated}/${build}/${name}.${extension}")
@@ -128,9 +134,8 @@ function(kvr_add_cases name)
   target_sources(kvr_all_cases INTERFACE $<TARGET_OBJECTS:kvr_cases_${name}>)
 endfunction()
 
-# kvr_add_command(<target> <sources>... [LINK <targets>...]): an executable with every kernel, fault and case declared so far or later.
+# kvr_add_command(<target>): the kvr command with every kernel, fault and case declared so far or later.
 function(kvr_add_command target)
-  cmake_parse_arguments(ARG "" "" "LINK" ${ARGN})
-  add_executable(${target} ${ARG_UNPARSED_ARGUMENTS})
-  target_link_libraries(${target} PRIVATE kvr_options ${ARG_LINK} kvr_all_kernels kvr_all_cases)
+  add_executable(${target} "${KVR_INCLUDE_DIR}/harness/cli/main.cpp")
+  target_link_libraries(${target} PRIVATE kvr::cli kvr_all_kernels kvr_all_cases)
 endfunction()

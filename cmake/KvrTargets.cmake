@@ -5,6 +5,8 @@
 
 # Everything that uses kvr. No contraction and no fast-math on the host: references promise the same bits everywhere.
 add_library(kvr_options INTERFACE)
+add_library(kvr::options ALIAS kvr_options)
+set_target_properties(kvr_options PROPERTIES EXPORT_NAME options)
 target_include_directories(kvr_options INTERFACE $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}> $<INSTALL_INTERFACE:include/kvr>)
 target_compile_definitions(kvr_options INTERFACE KVR_PLATFORM_${KVR_PLATFORM}=1)
 target_compile_options(kvr_options INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-ffp-contract=off>)
@@ -32,6 +34,7 @@ endfunction()
 function(kvr_add_unit_test name)
   cmake_parse_arguments(ARG "" "" "LINK" ${ARGN})
   add_executable(kvr_unit_${name} ${ARG_UNPARSED_ARGUMENTS})
+  set_target_properties(kvr_unit_${name} PROPERTIES CUDA_STANDARD 20 HIP_STANDARD 20)
   target_link_libraries(kvr_unit_${name} PRIVATE kvr_options kvr_warnings ${ARG_LINK} Catch2::Catch2WithMain)
   add_test(NAME unit.${name} COMMAND kvr_unit_${name} "~[soak]")
   set_tests_properties(unit.${name} PROPERTIES LABELS "unit;quick" TIMEOUT 300)

@@ -1,0 +1,30 @@
+# SPDX-FileCopyrightText: 2026 The kvr authors
+# SPDX-License-Identifier: MIT
+#
+# Configures, builds and runs project/ from nothing. MODE: installed or subdirectory.
+file(REMOVE_RECURSE "${WORK_DIR}")
+set(prefixes "${KVR_SOURCE_DIR}/.deps" $ENV{CMAKE_PREFIX_PATH})
+set(source_option "")
+if(MODE STREQUAL "installed")
+  execute_process(COMMAND ${CMAKE_COMMAND} --install "${KVR_BINARY_DIR}" --prefix "${WORK_DIR}/prefix"
+    OUTPUT_QUIET COMMAND_ERROR_IS_FATAL ANY)
+  list(PREPEND prefixes "${WORK_DIR}/prefix")
+else()
+  set(source_option "-DKVR_SOURCE_DIR=${KVR_SOURCE_DIR}" "-DKVR_PLATFORM=${KVR_PLATFORM}")
+endif()
+execute_process(
+  COMMAND ${CMAKE_COMMAND} -S "${CMAKE_CURRENT_LIST_DIR}/project" -B "${WORK_DIR}/build" -G "${GENERATOR}"
+    "-DCMAKE_BUILD_TYPE=${BUILD_TYPE}" "-DCMAKE_CXX_COMPILER=${CXX_COMPILER}" "-DCMAKE_PREFIX_PATH=${prefixes}" ${source_option}
+  COMMAND_ERROR_IS_FATAL ANY)
+execute_process(COMMAND ${CMAKE_COMMAND} --build "${WORK_DIR}/build" --target check_scale_add COMMAND_ERROR_IS_FATAL ANY)
+
+# Without a GPU a cuda or hip build can only list what it would run.
+set(command check --policy-file "${CMAKE_CURRENT_LIST_DIR}/project/tolerances.toml")
+if(NOT KVR_PLATFORM STREQUAL "cpu")
+  set(command list)
+endif()
+execute_process(COMMAND "${WORK_DIR}/build/check_scale_add" ${command} OUTPUT_VARIABLE output COMMAND_ERROR_IS_FATAL ANY)
+message("${output}")
+if(NOT output MATCHES "scale_add/sizes/n=129")
+  message(FATAL_ERROR "the project's own case was not run")
+endif()
