@@ -53,7 +53,10 @@ std::optional<std::string> complaint(const LaunchRequest& request, const Limits&
     if (request.block[a] > limits.block[a])
       return exceeds(std::string("block ") + axis[a] + " of ", request.block[a], limits.block[a]);
   }
-  if (request.shared_bytes < 0 || request.shared_bytes > limits.shared_bytes) {
+  if (request.shared_bytes < 0) {
+    return "shared memory of " + std::to_string(request.shared_bytes) + " bytes is negative";
+  }
+  if (request.shared_bytes > limits.shared_bytes) {
     return "shared memory of " + std::to_string(request.shared_bytes) + " bytes exceeds " +
            std::to_string(limits.shared_bytes);
   }
