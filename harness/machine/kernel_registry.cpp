@@ -2,10 +2,13 @@
 // SPDX-License-Identifier: MIT
 #include "harness/machine/kernel_registry.h"
 
+#include <cxxabi.h>
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <map>
+#include <memory>
 #include <stdexcept>
 #include <tuple>
 
@@ -31,6 +34,12 @@ const Registry& checked_registry() {
 
 std::string listed(const std::vector<std::string>& names) {
   return names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", "));
+}
+
+std::string type_name(std::type_index type) {
+  const std::unique_ptr<char, void (*)(void*)> name(
+      abi::__cxa_demangle(type.name(), nullptr, nullptr, nullptr), std::free);
+  return name ? name.get() : type.name();
 }
 
 std::vector<std::string> kernel_builds(std::string_view kernel) {
@@ -61,7 +70,7 @@ const KernelEntry& find_kernel(std::string_view kernel, std::string_view build, 
     const KernelEntry& entry = found->second;
     if (entry.args != args) {
       throw std::logic_error(
-          fmt::format("kernel '{}' takes {}, not {}", kernel, entry.args.name(), args.name()));
+          fmt::format("kernel '{}' takes {}, not {}", kernel, type_name(entry.args), type_name(args)));
     }
     return entry;
   }

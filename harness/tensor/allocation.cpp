@@ -75,16 +75,21 @@ HostAllocation::HostAllocation(const TensorSpec& spec, const std::vector<ByteRan
   const std::int64_t lead = placement == Placement::guarded ? kGuardBytes : round_up(bytes_, page) - bytes_;
   committed_ = accessible(committed, bytes_, lead, placement);
 
-  // Inaccessible pages at both ends, and in between all that the ranges and the data span.
-  const std::int64_t first = std::min(committed_.front().begin, -lead);
+  // Inaccessible pages at both ends, and in between all that the ranges and the data span. An offset beyond
+  // 2^31 that is computed in 32 bits wraps to as much as 2^31 elements in front of the data: where that can
+  // happen, nothing else may lie there.
+  constexpr std::int64_t kWrap = INT64_C(1) << 31;
+  const std::int64_t in_front =
+      bytes_ > kWrap ? kWrap * static_cast<std::int64_t>(dtype_size(spec.dtype)) : 0;
+  const std::int64_t first = std::min(committed_.front().begin, -lead) - in_front;
   const std::int64_t end = std::max(committed_.back().end, round_up(bytes_ + lead, page) - lead);
   reserved_bytes_ = static_cast<std::size_t>(end - first + 2 * page);
   reserved_ = ::mmap(nullptr, reserved_bytes_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (reserved_ == MAP_FAILED) {
     const int error = errno;
     reserved_ = nullptr;
-    throw AllocationError(fmt::format("tensor '{}': no {} bytes of address space: {}", spec.name,
-                                      reserved_bytes_, std::strerror(error)));
+    throw AllocationError(fmt::format("tensor '{}': no address space for its {} bytes: {}", spec.name, bytes_,
+                                      std::strerror(error)));
   }
   data_ = static_cast<std::byte*>(reserved_) + page - first;
   for (const ByteRange& range : committed_) {
