@@ -136,9 +136,7 @@ void refuse_bad_input(const Outcome& outcome, const Rule& rule) {
   if (outcome.rows <= 0 || outcome.row_len <= 0) {
     refuse(fmt::format("nothing to compare: rows={} row_len={}", outcome.rows, outcome.row_len));
   }
-  if (outcome.heads <= 0 || outcome.rows % outcome.heads != 0) {
-    refuse(fmt::format("rows={} is no multiple of heads={}", outcome.rows, outcome.heads));
-  }
+  if (outcome.heads <= 0) refuse(fmt::format("heads={}", outcome.heads));
   // 2^56: offsets in bytes stay far inside 64 bits.
   if (outcome.rows > (std::int64_t{1} << 56) / outcome.row_len) {
     refuse(fmt::format("too large: rows={} row_len={}", outcome.rows, outcome.row_len));
@@ -151,13 +149,22 @@ void refuse_bad_input(const Outcome& outcome, const Rule& rule) {
                        outcome.row_len, dtype_name(outcome.dtype), bytes));
   }
   if (expected != numel) refuse(fmt::format("expected holds {} values, actual {}", expected, numel));
+  if (!outcome.row_ids.empty() && outcome.row_ids.size() != static_cast<std::size_t>(outcome.rows)) {
+    refuse(fmt::format("row_ids names {} rows of {}", outcome.row_ids.size(), outcome.rows));
+  }
   if (!outcome.budget.empty() && outcome.budget.size() != numel) {
     refuse(fmt::format("budget holds {} values, actual {}", outcome.budget.size(), numel));
+  }
+  if (!outcome.magnitude.empty() && outcome.magnitude.size() != numel) {
+    refuse(fmt::format("magnitude holds {} values, actual {}", outcome.magnitude.size(), numel));
   }
   if (!(outcome.format_max >= 0.0))
     refuse(fmt::format("format_max={} is negative or NaN", outcome.format_max));
   if (rule.empty()) refuse("the rule holds no key");
   if (rule.outliers && !rule.has_elementwise()) refuse("outliers without a key that elements could miss");
+  if (rule.outliers && rule.outliers->max_magnitude && outcome.magnitude.empty()) {
+    refuse("outliers.max_magnitude is given, and the reference gives no magnitudes");
+  }
   if (rule.budget && outcome.budget.empty()) {
     refuse(fmt::format("the rule is budget={}, and the reference gives no budget", *rule.budget));
   }
@@ -191,9 +198,11 @@ void fill_numbers(const ElementJudge& elements, const Whole& whole, Comparison& 
   comparison.max_abs_expected = tally.max_expected;
   comparison.mean_signed_ulp = tally.finite > 0 ? tally.ulps / static_cast<double>(tally.finite) : 0.0;
   comparison.worst_row_l2 = whole.rows.worst_l2;
-  comparison.worst_row_l2_row = whole.rows.worst_l2_row;
+  comparison.worst_row_l2_row = name_of_row(elements.outcome(), whole.rows.worst_l2_row);
   comparison.worst_row_failing = whole.rows.most_failing;
-  comparison.worst_row = whole.rows.most_failing_row;
+  if (whole.rows.most_failing > 0) {
+    comparison.worst_row = name_of_row(elements.outcome(), whole.rows.most_failing_row);
+  }
   comparison.failing_rows = whole.rows.failing_rows;
   comparison.nan_actual = tally.nan_actual;
   comparison.nan_expected = tally.nan_expected;
@@ -221,16 +230,20 @@ std::string elementwise_reason(const ElementJudge& elements, const Tally& tally,
   const auto& outliers = elements.rule().outliers;
   if (!outliers) return worst;
   if (tally.worst_inexcusable.index >= 0) {
-    return fmt::format("{}, this one by more than outliers.max_ulp={}",
-                       tolerance_reason(elements, tally.worst_inexcusable.index, tally.failing),
-                       outliers->max_ulp);
+    const std::int64_t index = tally.worst_inexcusable.index;
+    const std::string reason = tolerance_reason(elements, index, tally.failing);
+    if (outliers->max_ulp && elements.at(index).distance > *outliers->max_ulp)
+      return fmt::format("{}, this one by more than outliers.max_ulp={}", reason, *outliers->max_ulp);
+    return fmt::format("{}, this one by more than outliers.max_magnitude={} of {}", reason,
+                       *outliers->max_magnitude,
+                       elements.outcome().magnitude[static_cast<std::size_t>(index)]);
   }
   if (tally.failing > comparison.outlier_limit) {
     return fmt::format("{} outliers, outliers.count='{}' allows {}; {}", tally.failing, outliers->count,
                        comparison.outlier_limit, worst);
   }
   const Outcome& outcome = elements.outcome();
-  const std::string cluster = find_cluster(tally.outliers, {outcome.rows, outcome.row_len, outcome.heads});
+  const std::string cluster = find_cluster(tally.outliers, outcome);
   if (!cluster.empty()) return fmt::format("outliers are not scattered: {}; {}", cluster, worst);
   comparison.excused = tally.failing;
   return {};

@@ -38,6 +38,7 @@ struct Outcome {
   std::span<const std::int64_t>
       row_ids;  // what to call each row when the outcome is a selection of rows; empty: 0, 1, ...
   std::span<const double> budget;  // per element, same units as expected; empty when the reference gives none
+  std::span<const double> magnitude;   // likewise: of the largest term that was added up to give the element
   Overflow overflow = Overflow::ieee;  // how RN_T treats a value beyond the format
   double format_max =
       0.0;  // with Overflow::saturate: clamp (Fp8Format::max); 0 = the format's largest finite value

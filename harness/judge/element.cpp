@@ -53,6 +53,10 @@ std::string_view rule_key_name(RuleKey key) {
   return "none";
 }
 
+std::int64_t name_of_row(const Outcome& outcome, std::int64_t row) {
+  return outcome.row_ids.empty() ? row : outcome.row_ids[static_cast<std::size_t>(row)];
+}
+
 ElementJudge::ElementJudge(const Outcome& outcome, const Rule& rule)
     : outcome_(outcome),
       rule_(rule),
@@ -209,11 +213,20 @@ void ElementJudge::decide(Finding& finding, std::int64_t index) const {
   }
 }
 
+bool ElementJudge::excusable(const Finding& finding, std::int64_t index) const {
+  const auto& outliers = rule_.outliers;
+  if (!outliers || finding.mismatch != Mismatch::none) return false;
+  if (outliers->max_ulp && finding.distance > *outliers->max_ulp) return false;
+  if (!outliers->max_magnitude) return true;
+  const double magnitude = outcome_.magnitude[static_cast<std::size_t>(index)];
+  return std::fabs(finding.difference) <= *outliers->max_magnitude * magnitude;
+}
+
 Element ElementJudge::describe(std::int64_t index) const {
   const Finding finding = at(index);
   Element element;
   element.index = index;
-  element.row = index / outcome_.row_len;
+  element.row = name_of_row(outcome_, index / outcome_.row_len);
   element.column = index % outcome_.row_len;
   element.code = finding.code;
   element.expected_code = finding.expected_code;

@@ -17,6 +17,9 @@ namespace kvr {
 enum class RuleKey : std::uint8_t { none, exact, atol_rtol, max_ulp, tie_window, budget };
 std::string_view rule_key_name(RuleKey key);
 
+// What people call a row: its place in the tensor that the outcome is a selection of.
+std::int64_t name_of_row(const Outcome& outcome, std::int64_t row);
+
 struct Finding {
   std::uint64_t code = 0;
   std::uint64_t expected_code = 0;
@@ -42,6 +45,8 @@ class ElementJudge {
   ElementJudge(const Outcome& outcome, const Rule& rule);
 
   Finding at(std::int64_t index) const;
+  // May `outliers` excuse this failing element, if there are few enough such and they are scattered?
+  bool excusable(const Finding& finding, std::int64_t index) const;
   // As a place in the output, for people.
   Element describe(std::int64_t index) const;
 

@@ -115,9 +115,21 @@ bool more_specific(const Policy& a, const Policy& b) {
   return a_count != b_count ? a_count > b_count : a.dtypes.size() < b.dtypes.size();
 }
 
+namespace {
+
+// Limits that may be absent: no limit is the loosest.
+template <class Limit>
+bool no_looser(const std::optional<Limit>& a, const std::optional<Limit>& b) {
+  return !b || (a && *a <= *b);
+}
+
+}  // namespace
+
 bool at_least_as_tight(const Rule& a, const Rule& b) {
   if (a.outliers) {
-    if (!b.outliers || a.outliers->count != b.outliers->count || a.outliers->max_ulp > b.outliers->max_ulp)
+    if (!b.outliers || a.outliers->count != b.outliers->count) return false;
+    if (!no_looser(a.outliers->max_ulp, b.outliers->max_ulp) ||
+        !no_looser(a.outliers->max_magnitude, b.outliers->max_magnitude))
       return false;
   }
   if (a.exact) return true;

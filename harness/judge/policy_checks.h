@@ -23,7 +23,8 @@ bool more_specific(const Policy& a, const Policy& b);
 //  - otherwise every key of `b` must be in `a` with a value that is no larger (tie_window counts as
 //  max_ulp=1, since
 //    it accepts the same or an adjacent code only);
-//  - outliers only loosen: `a` may have them only where `b` has, with the same count and no larger max_ulp.
+//  - outliers only loosen: `a` may have them only where `b` has, with the same count and no larger max_ulp
+//  and max_magnitude.
 bool at_least_as_tight(const Rule& a, const Rule& b);
 
 struct PolicyProblem {

@@ -168,8 +168,9 @@ class RowReader {
     row_.expires = fmt::format("{:04}-{:02}-{:02}", date->year, date->month, date->day);
   }
 
-  std::optional<double> limit(std::string_view key) {
-    const toml::node* node = table_.get(key);
+  std::optional<double> limit(std::string_view key) { return limit(table_.get(key), key); }
+
+  std::optional<double> limit(const toml::node* node, std::string_view key) {
     if (node == nullptr) return std::nullopt;
     if (const auto written = node->value_exact<std::string>()) {
       if (written->ends_with("ulp") && row_.dtypes.size() != 1) {
@@ -239,14 +240,17 @@ class RowReader {
       return;
     }
     for (const auto& [key, each] : *outliers) {
-      if (key.str() != "count" && key.str() != "max_ulp") {
-        problem(line_of(each), fmt::format("unknown key 'outliers.{}' (count, max_ulp)", key.str()));
+      if (key.str() != "count" && key.str() != "max_ulp" && key.str() != "max_magnitude") {
+        problem(line_of(each),
+                fmt::format("unknown key 'outliers.{}' (count, max_ulp, max_magnitude)", key.str()));
       }
     }
     const toml::node* count = outliers->get("count");
     const auto max_ulp = codes(outliers->get("max_ulp"), "outliers.max_ulp");
-    if (count == nullptr || !outliers->contains("max_ulp")) {
-      problem(line_of(*node), fmt::format("outliers without '{}'", count == nullptr ? "count" : "max_ulp"));
+    const auto max_magnitude = limit(outliers->get("max_magnitude"), "outliers.max_magnitude");
+    if (count == nullptr || (!outliers->contains("max_ulp") && !outliers->contains("max_magnitude"))) {
+      problem(line_of(*node), fmt::format("outliers without {}",
+                                          count == nullptr ? "'count'" : "'max_ulp' or 'max_magnitude'"));
       return;
     }
     std::optional<std::string> expression = count->value_exact<std::string>();
@@ -261,7 +265,7 @@ class RowReader {
       problem(line_of(*count), fmt::format("outliers.{}", error.what()));
       return;
     }
-    if (max_ulp) row_.rule.outliers = Outliers{*expression, *max_ulp};
+    if (max_ulp || max_magnitude) row_.rule.outliers = Outliers{*expression, max_ulp, max_magnitude};
   }
 
   const toml::table& table_;

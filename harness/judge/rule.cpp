@@ -128,7 +128,8 @@ std::string Rule::text() const {
   if (row_l2) add("row_l2", number_text(*row_l2));
   if (outliers) {
     add("outliers.count", fmt::format("'{}'", outliers->count));
-    add("outliers.max_ulp", fmt::format("{}", outliers->max_ulp));
+    if (outliers->max_ulp) add("outliers.max_ulp", fmt::format("{}", *outliers->max_ulp));
+    if (outliers->max_magnitude) add("outliers.max_magnitude", number_text(*outliers->max_magnitude));
   }
   return line;
 }
@@ -156,6 +157,7 @@ Rule parse_rule(std::string_view text, DType dtype) {
   Rule rule;
   std::optional<std::string> count;
   std::optional<std::int64_t> outlier_ulp;
+  std::optional<double> outlier_magnitude;
   std::set<std::string> seen;
   for (const Item& item : split_items(text)) {
     if (!seen.insert(item.key).second)
@@ -185,18 +187,21 @@ Rule parse_rule(std::string_view text, DType dtype) {
       count = item.value;
     } else if (item.key == "outliers.max_ulp") {
       outlier_ulp = parse_codes(item);
+    } else if (item.key == "outliers.max_magnitude") {
+      outlier_magnitude = parse_limit(item, dtype);
     } else {
       throw std::invalid_argument(fmt::format(
           "unknown key '{}' (known: exact, atol, rtol, max_ulp, tie_window, budget, bias, row_l2, "
-          "outliers.count, outliers.max_ulp)",
+          "outliers.count, outliers.max_ulp, outliers.max_magnitude)",
           item.key));
     }
   }
-  if (count.has_value() != outlier_ulp.has_value()) {
-    throw std::invalid_argument(count ? "outliers.count without outliers.max_ulp"
-                                      : "outliers.max_ulp without outliers.count");
-  }
-  if (count) rule.outliers = Outliers{*count, *outlier_ulp};
+  if (count && !outlier_ulp && !outlier_magnitude)
+    throw std::invalid_argument("outliers.count without outliers.max_ulp or outliers.max_magnitude");
+  if (!count && outlier_ulp) throw std::invalid_argument("outliers.max_ulp without outliers.count");
+  if (!count && outlier_magnitude)
+    throw std::invalid_argument("outliers.max_magnitude without outliers.count");
+  if (count) rule.outliers = Outliers{*count, outlier_ulp, outlier_magnitude};
   if (rule.empty()) throw std::invalid_argument(fmt::format("'{}' holds no key", text));
   if (rule.outliers && !rule.has_elementwise()) {
     throw std::invalid_argument("outliers without a key that elements could miss");

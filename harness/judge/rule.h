@@ -18,7 +18,11 @@ namespace kvr {
 // An allowance for elements that miss the elementwise keys, for kernels whose arithmetic cannot be bounded.
 // All of these must hold:
 //  - there are at most `count` such elements (outliers), and none of them is a special-value mismatch;
-//  - none is more than `max_ulp` codes from RN_T(expected);
+//  - none is more than `max_ulp` codes from RN_T(expected), where that is given;
+//  - none is more than `max_magnitude` times its magnitude from expected, where that is given. The reference
+//  says how large the
+//    terms were that an element was added up from; where they cancel, the rounding errors of a low-precision
+//    chain scale with them and not with the little that is left;
 //  - they are scattered. A line is a row, a column, a head, a tile (8 neighbours in a row, from a multiple of
 //  8) or a
 //    lane (the same tile of every row). With N outliers among `numel` elements, a line of L elements may hold
@@ -29,7 +33,8 @@ namespace kvr {
 //    one accident, not a pattern.
 struct Outliers {
   std::string count;  // expression over numel, rows, row_len and named counts of the case: "numel/100000 + 8"
-  std::int64_t max_ulp = 1;
+  std::optional<std::int64_t> max_ulp = 1;  // at least one of the two is given
+  std::optional<double> max_magnitude{};
   friend bool operator==(const Outliers&, const Outliers&) = default;
 };
 

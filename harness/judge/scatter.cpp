@@ -11,6 +11,8 @@
 #include <cmath>
 #include <map>
 
+#include "harness/judge/element.h"
+
 namespace kvr {
 namespace {
 
@@ -40,30 +42,37 @@ std::int64_t scatter_limit(std::int64_t outliers, std::int64_t numel, std::int64
   return k;
 }
 
-std::string find_cluster(const std::vector<std::int64_t>& outliers, const Grid& grid) {
-  const std::int64_t numel = grid.rows * grid.row_len;
-  const std::int64_t tiles = (grid.row_len + kTile - 1) / kTile;
-  const std::int64_t tile = std::min(kTile, grid.row_len);
+std::string find_cluster(const std::vector<std::int64_t>& outliers, const Outcome& outcome) {
+  const std::int64_t numel = outcome.rows * outcome.row_len;
+  const std::int64_t tiles = (outcome.row_len + kTile - 1) / kTile;
+  const std::int64_t tile = std::min(kTile, outcome.row_len);
   const auto count = static_cast<std::int64_t>(outliers.size());
-  // The last tile of a row may be shorter; taking it for a full one only widens its limit.
+  // A selection of rows need not hold all heads alike. As for the last tile of a row, which may be shorter:
+  // taking every line for the longest of its kind only widens the limit.
+  std::map<std::int64_t, std::int64_t> head_rows;
+  for (std::int64_t row = 0; row < outcome.rows && outcome.heads > 1; ++row) {
+    ++head_rows[name_of_row(outcome, row) % outcome.heads];
+  }
+  std::int64_t longest_head = 0;
+  for (const auto& [head, rows] : head_rows) longest_head = std::max(longest_head, rows);
   struct Kind {
     const char* name;
     std::int64_t length, lines;
     std::map<std::int64_t, std::int64_t> held;
   };
   std::array<Kind, 5> kinds{{
-      {"row", grid.row_len, grid.rows, {}},
-      {"column", grid.rows, grid.row_len, {}},
-      {"head", numel / grid.heads, grid.heads, {}},
-      {"tile", tile, grid.rows * tiles, {}},
-      {"lane", grid.rows * tile, tiles, {}},
+      {"row", outcome.row_len, outcome.rows, {}},
+      {"column", outcome.rows, outcome.row_len, {}},
+      {"head", longest_head * outcome.row_len, static_cast<std::int64_t>(head_rows.size()), {}},
+      {"tile", tile, outcome.rows * tiles, {}},
+      {"lane", outcome.rows * tile, tiles, {}},
   }};
   for (const std::int64_t index : outliers) {
-    const std::int64_t row = index / grid.row_len;
-    const std::int64_t column = index % grid.row_len;
+    const std::int64_t row = index / outcome.row_len;
+    const std::int64_t column = index % outcome.row_len;
     ++kinds[0].held[row];
     ++kinds[1].held[column];
-    ++kinds[2].held[row % grid.heads];
+    ++kinds[2].held[name_of_row(outcome, row) % outcome.heads];
     ++kinds[3].held[row * tiles + column / kTile];
     ++kinds[4].held[column / kTile];
   }
@@ -72,9 +81,11 @@ std::string find_cluster(const std::vector<std::int64_t>& outliers, const Grid& 
     const std::int64_t limit = scatter_limit(count, numel, kind.length, kind.lines);
     for (const auto& [line, held] : kind.held) {
       if (held <= limit) continue;
-      const std::string where = kind.name == kinds[3].name
-                                    ? fmt::format("tile {} of row {}", line % tiles, line / tiles)
-                                    : fmt::format("{} {}", kind.name, line);
+      const bool is_tile = &kind == &kinds[3];
+      const bool is_row = &kind == &kinds[0];
+      const std::string where =
+          is_tile ? fmt::format("tile {} of row {}", line % tiles, name_of_row(outcome, line / tiles))
+                  : fmt::format("{} {}", kind.name, is_row ? name_of_row(outcome, line) : line);
       return fmt::format("{} holds {} of {} outliers, at most {} can be chance", where, held, count, limit);
     }
   }

@@ -8,11 +8,9 @@
 #include <string>
 #include <vector>
 
-namespace kvr {
+#include "harness/judge/comparison.h"
 
-struct Grid {
-  std::int64_t rows = 0, row_len = 0, heads = 1;
-};
+namespace kvr {
 
 // How many of `outliers` elements a line of `length` among `numel` may hold, when there are `lines` such
 // lines.
@@ -20,6 +18,6 @@ std::int64_t scatter_limit(std::int64_t outliers, std::int64_t numel, std::int64
                            std::int64_t lines);
 
 // Empty when scattered, else one line: "row 5 holds 8 of 8 outliers, at most 5 can be chance".
-std::string find_cluster(const std::vector<std::int64_t>& outliers, const Grid& grid);
+std::string find_cluster(const std::vector<std::int64_t>& outliers, const Outcome& outcome);
 
 }  // namespace kvr

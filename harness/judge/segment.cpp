@@ -86,8 +86,7 @@ void SegmentJudge<Real>::note_failure(const Finding& finding, std::int64_t index
   ++tally.failing;
   ++row.failing;
   tally.add_failure({finding.ratio, index});
-  const auto& outliers = elements_.rule().outliers;
-  if (outliers && finding.mismatch == Mismatch::none && finding.distance <= outliers->max_ulp) {
+  if (elements_.excusable(finding, index)) {
     if (tally.outliers.size() < outlier_capacity_) tally.outliers.push_back(index);
   } else if (tally.worst_inexcusable.index < 0 || finding.ratio > tally.worst_inexcusable.ratio) {
     tally.worst_inexcusable = {finding.ratio, index};

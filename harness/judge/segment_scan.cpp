@@ -4,8 +4,15 @@
 // The scan, compiled for any processor and, on x86-64, for AVX2 as well; chosen when the program runs.
 #include "harness/judge/segment_scan.h"
 
-#include <limits>
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
 #include <type_traits>
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
 
 // Vectors are passed between functions of this file only, all inlined: no binary interface depends on how.
 #pragma GCC diagnostic ignored "-Wpsabi"
@@ -13,30 +20,9 @@
 namespace kvr {
 namespace {
 
-using Float8 = float __attribute__((vector_size(32)));
-using Float4 = float __attribute__((vector_size(16)));
-using Double4 = double __attribute__((vector_size(32)));
-using Int8 = std::int32_t __attribute__((vector_size(32)));
-using Int4 = std::int32_t __attribute__((vector_size(16)));
-using Long4 = std::int64_t __attribute__((vector_size(32)));
-
-template <class Code, int width>
-struct Narrow;
-template <>
-struct Narrow<std::uint16_t, 8> {
-  using type = std::uint16_t __attribute__((vector_size(16)));
-};
-template <>
-struct Narrow<std::uint16_t, 4> {
-  using type = std::uint16_t __attribute__((vector_size(8)));
-};
-template <>
-struct Narrow<std::uint8_t, 8> {
-  using type = std::uint8_t __attribute__((vector_size(8)));
-};
-template <>
-struct Narrow<std::uint8_t, 4> {
-  using type = std::uint8_t __attribute__((vector_size(4)));
+template <class Element, int count>
+struct Vector {
+  using type __attribute__((vector_size(count * sizeof(Element)))) = Element;
 };
 
 constexpr double power_of_two(int exponent) {
@@ -46,10 +32,11 @@ constexpr double power_of_two(int exponent) {
   return value;
 }
 
-template <class CodeType, int exponent_bits, int mantissa_bits, int exponent_bias, std::int32_t special,
-          bool is_fnuz>
+template <DType type, class CodeType, int exponent_bits, int mantissa_bits, int exponent_bias,
+          std::int32_t special, bool is_fnuz>
 struct ScanFormat {
   using Code = CodeType;
+  static constexpr DType dtype = type;
   static constexpr int bits = 1 + exponent_bits + mantissa_bits;
   static constexpr int mantissa = mantissa_bits;
   static constexpr int bias = exponent_bias;
@@ -65,12 +52,12 @@ struct ScanFormat {
       (1.0 + (max_code & ((1 << mantissa_bits) - 1)) * power_of_two(-mantissa_bits)) *
       power_of_two((max_code >> mantissa_bits) - exponent_bias);
 };
-using ScanF32 = ScanFormat<std::uint32_t, 8, 23, 127, 0x7F800000, false>;
-using ScanFp16 = ScanFormat<std::uint16_t, 5, 10, 15, 0x7C00, false>;
-using ScanBf16 = ScanFormat<std::uint16_t, 8, 7, 127, 0x7F80, false>;
-using ScanE4m3fn = ScanFormat<std::uint8_t, 4, 3, 7, 0x7F, false>;
-using ScanE4m3fnuz = ScanFormat<std::uint8_t, 4, 3, 8, 0x80, true>;
-using ScanE5m2 = ScanFormat<std::uint8_t, 5, 2, 15, 0x7C, false>;
+using ScanF32 = ScanFormat<DType::f32, std::uint32_t, 8, 23, 127, 0x7F800000, false>;
+using ScanFp16 = ScanFormat<DType::fp16, std::uint16_t, 5, 10, 15, 0x7C00, false>;
+using ScanBf16 = ScanFormat<DType::bf16, std::uint16_t, 8, 7, 127, 0x7F80, false>;
+using ScanE4m3fn = ScanFormat<DType::e4m3fn, std::uint8_t, 4, 3, 7, 0x7F, false>;
+using ScanE4m3fnuz = ScanFormat<DType::e4m3fnuz, std::uint8_t, 4, 3, 8, 0x80, true>;
+using ScanE5m2 = ScanFormat<DType::e5m2, std::uint8_t, 5, 2, 15, 0x7C, false>;
 static_assert(ScanFp16::max_finite == 65504.0 && ScanE4m3fn::max_finite == 448.0 &&
               ScanE5m2::max_finite == 57344.0);
 static_assert(ScanE4m3fnuz::max_finite == 240.0 && ScanBf16::max_finite == 0x1.fep127);
@@ -81,13 +68,11 @@ template <>
 struct RealBits<float> {
   static constexpr int mantissa = 23, bias = 127;
   static constexpr std::int32_t magnitude_mask = INT32_MAX, exponent_mask = 0x7F800000;
-  static constexpr float largest = std::numeric_limits<float>::max();
 };
 template <>
 struct RealBits<double> {
   static constexpr int mantissa = 52, bias = 1023;
   static constexpr std::int64_t magnitude_mask = INT64_MAX, exponent_mask = std::int64_t{0x7FF} << 52;
-  static constexpr double largest = std::numeric_limits<double>::max();
 };
 
 template <class Real, class Format>
@@ -95,23 +80,64 @@ struct Bounds {
   using R = RealBits<Real>;
   using Integer = std::conditional_t<sizeof(Real) == 4, std::int32_t, std::int64_t>;
   static constexpr int m = Format::mantissa;
+  using UnsignedInteger = std::make_unsigned_t<Integer>;
   // 1/ulp = 2^(m - E) must be a normal Real: E >= m - bias. Only fp32 expectations of formats with fp32's
-  // range of exponents get below that; such tiny values are unusual.
-  static constexpr int smallest_exponent = m - R::bias;
-  static constexpr bool has_too_small = smallest_exponent > Format::min_exponent;
-  static constexpr int lowest_exponent = has_too_small ? smallest_exponent : Format::min_exponent;
-  static constexpr Real too_small = static_cast<Real>(power_of_two(has_too_small ? smallest_exponent : 0));
-  static constexpr Integer lowest_power = static_cast<Integer>(lowest_exponent + R::bias) << R::mantissa;
-  // Exponent fields: that of 2^(m - E) is 2 * bias minus that of 2^E plus m, in this order without overflow.
-  static constexpr Integer one_over = static_cast<Integer>(2 * R::bias) << R::mantissa;
-  static constexpr Integer per_ulp = static_cast<Integer>(m) << R::mantissa;
+  // range of exponents get below that.
+  static constexpr bool has_too_small = m - R::bias > Format::min_exponent;
+  static constexpr Integer lowest_power = static_cast<Integer>(std::max(m, Format::min_exponent + R::bias))
+                                          << R::mantissa;
+  // Exponent fields: that of 2^(m - E) is 2 * bias + m minus that of 2^E. The first may not fit, the result
+  // does.
+  static constexpr UnsignedInteger per_ulp_base = static_cast<UnsignedInteger>(2 * R::bias + m)
+                                                  << R::mantissa;
+  // Exponent fields below the next power of two above m are too small: all of them, or-ed together, still
+  // are.
+  static constexpr UnsignedInteger too_small_bits = std::bit_ceil(static_cast<UnsignedInteger>(m + 1))
+                                                    << R::mantissa;
   static constexpr Real min_normal = static_cast<Real>(power_of_two(Format::min_exponent));
   static constexpr Real max_finite = static_cast<Real>(Format::max_finite);
 };
 
+// Elements that may not be RN(expected), one by one: ties that are, and codes that are one off in the sense
+// of the header.
+template <class Real, class Format>
+void settle_candidates(const std::byte* codes, const Real* expected, std::int64_t count,
+                       const ScanRule<Real>& rule, Scan<Real>& scan) {
+  for (std::int64_t i = 0; i < count; ++i) {
+    if (scan.differs[static_cast<std::size_t>(i)] == 0) continue;
+    typename Format::Code code;
+    std::memcpy(&code, codes + i * static_cast<std::int64_t>(sizeof code), sizeof code);
+    Real e = expected[i];
+    if (rule.clamp > 0) e = e > rule.clamp ? rule.clamp : e < -rule.clamp ? -rule.clamp : e;
+    const double actual = decode(Format::dtype, code);
+    const double ulp = ulp_at(Format::dtype, static_cast<double>(e));
+    const double off = std::fabs(actual - static_cast<double>(e)) / ulp;
+    if (off == 0.5 && (code & 1) == 0) {
+      scan.differs[static_cast<std::size_t>(i)] = 0;
+      continue;
+    }
+    // One code off: within 1.5 ULP, or within 1 where actual lies in the binade below, whose steps are half
+    // as long.
+    const double binade = std::ldexp(ulp, Format::mantissa);
+    const bool adjacent =
+        off < (std::fabs(actual) >= binade ? 1.5 : 1.0) && std::fabs(e) >= Bounds<Real, Format>::min_normal;
+    if (!adjacent) {
+      scan.unusual = true;
+      return;
+    }
+    ++scan.differing;
+  }
+}
+
 namespace portable {
 #define KVR_SCAN_TARGET inline __attribute__((always_inline))
 #define KVR_SCAN_ENTRY
+constexpr int kVectorBytes = 16;  // what every 64-bit processor has
+constexpr int kDoubleVectors = static_cast<int>(kLanes) * 8 / kVectorBytes;
+template <class Values>
+KVR_SCAN_TARGET Values larger(const Values& a, const Values& b) {
+  return a > b ? a : b;  // b where a is NaN
+}
 #include "harness/judge/segment_scan.inc"
 #undef KVR_SCAN_TARGET
 #undef KVR_SCAN_ENTRY
@@ -121,6 +147,15 @@ namespace portable {
 namespace avx2 {
 #define KVR_SCAN_TARGET inline __attribute__((always_inline, target("avx2")))
 #define KVR_SCAN_ENTRY __attribute__((target("avx2")))
+constexpr int kVectorBytes = 32;
+constexpr int kDoubleVectors = static_cast<int>(kLanes) * 8 / kVectorBytes;
+// The instruction is exactly a > b ? a : b, which compilers do not always see.
+KVR_SCAN_TARGET __m256 larger(const __m256& a, const __m256& b) {
+  return _mm256_max_ps(a, b);
+}
+KVR_SCAN_TARGET __m256d larger(const __m256d& a, const __m256d& b) {
+  return _mm256_max_pd(a, b);
+}
 #include "harness/judge/segment_scan.inc"
 #undef KVR_SCAN_TARGET
 #undef KVR_SCAN_ENTRY

@@ -45,7 +45,7 @@ struct Scan {
   std::int64_t differing = 0;
   Real max_error = 0, max_relative = 0, max_expected = 0, max_ratio = 0;
   Lanes ulps{}, error2{}, expected2{};
-  // One per element, not 0 where the code differs from RN(expected).
+  // One per element, not 0 where the code differs from RN(expected). Void, like all the rest, when unusual.
   alignas(32) std::array<std::conditional_t<sizeof(Real) == 4, std::int32_t, std::int64_t>, kSegment> differs;
 };
 
