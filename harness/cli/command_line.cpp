@@ -1,0 +1,225 @@
+// SPDX-FileCopyrightText: 2026 The kvr authors
+// SPDX-License-Identifier: MIT
+//
+// The command line: options, help texts, and what becomes of errors. The only file that knows CLI11.
+#include "harness/cli/command_line.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "harness/cli/commands.h"
+#include "harness/cli/exit_code.h"
+#include "harness/judge/policy.h"
+#include "harness/report/results.h"
+
+namespace kvr {
+namespace {
+
+constexpr const char* kExitCodes = R"(
+Exit codes: 0 pass; 1 something failed; 2 bad input, nothing was run; 3 nothing ran (nothing selected, or every case
+skipped or unsupported).)";
+
+constexpr const char* kFilterHelp = R"(
+FILTER: terms that must all match a case's name. A term is a prefix that ends at a '/' (k_norm_rope, k_norm_rope/public),
+one part of the name (n=37, dtype=bf16), or a pattern with * and ? over the whole name. The word "or" starts another filter.
+A last part seed=N sets the seed.)";
+
+CLI::App& add_command(CLI::App& app, const char* name, const char* description, const std::string& footer) {
+  CLI::App& command = *app.add_subcommand(name, description);
+  command.footer(footer + "\n" + kExitCodes);
+  return command;
+}
+
+void add_policy_file(CLI::App& command, PolicyOptions& options) {
+  command
+      .add_option("--policy-file", options.file,
+                  "Policy table (default: $KVR_POLICY_FILE, else tests/tolerances.toml of the source tree)")
+      ->type_name("FILE");
+}
+
+// What check and replay have in common.
+void add_run_options(CLI::App& command, CheckOptions& options) {
+  command
+      .add_option("--machine", options.machines,
+                  "Run here; may be repeated (default: every machine of this build)")
+      ->type_name("NAME")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  command.add_option("--seed", options.seed, "Seed of the inputs, 0 to 2^64-1 (default: 0)")->type_name("N");
+  command.add_option("--threads", options.threads, "Host threads (default: 0, all cores)")->type_name("N");
+  command
+      .add_option("--json", options.json, "Write the results here, whole or not at all; - is standard output")
+      ->type_name("FILE");
+  command
+      .add_option("--policy", options.policy.policy,
+                  "Judge under this alternative of the policy table, or this rule")
+      ->type_name("NAME|RULE");
+  add_policy_file(command, options.policy);
+  command
+      .add_option("--fault", options.fault,
+                  "Launch this source fault instead of the kernel (kvr list --faults)")
+      ->type_name("NAME");
+  command.add_option("--timeout", options.timeout, "Time limit per case (default: 60)")->type_name("SECONDS");
+  command.add_flag_callback(
+      "--no-isolation", [&options] { options.isolation = false; },
+      "Run in this process, for a debugger: no time limit, and a crash ends everything");
+}
+
+void add_list(CLI::App& app, ListOptions& options, int& exit_code) {
+  CLI::App& command =
+      add_command(app, "list", "Print cases, machines or source faults", std::string(kFilterHelp) + R"(
+
+Examples:
+  kvr list                              every case
+  kvr list k_norm_rope n=37 --tier quick
+  kvr list --machines                   what this build can run on
+  kvr list k_norm_rope --faults)");
+  command.add_option("FILTER", options.filter, "Which cases (default: all)");
+  command.add_flag("--machines", options.machines, "Machines and their properties");
+  command.add_flag("--faults", options.faults, "Source faults of the kernels");
+  command
+      .add_option("--tier", options.tier, "Only this tier and those below: quick, full, soak (default: soak)")
+      ->type_name("TIER");
+  command.add_option("--json", options.json, "Write the list here as JSON; - is standard output")
+      ->type_name("FILE");
+  command.callback([&] { exit_code = run_list(options); });
+}
+
+void add_check(CLI::App& app, CheckOptions& options, int& exit_code) {
+  CLI::App& command = add_command(app, "check", "Run cases and judge them", std::string(kFilterHelp) + R"(
+
+Examples:
+  kvr check                                              the quick tier on every machine
+  kvr check k_norm_rope/public --machine cpu:warp64
+  kvr check dtype=bf16 n=37 --tier full --json out.json
+  kvr check k_norm_rope/public --seed 7 --policy 'atol=0.06 rtol=0'
+  kvr check k_norm_rope --fault mean_not_subtracted      must turn red
+
+Cases run in a worker process: one that crashes or hangs costs its own verdict only.
+KVR_REQUIRE_DEVICE=1 makes a missing device a failure.)");
+  command.add_option("FILTER", options.filter, "Which cases (default: all of the tier)");
+  command.add_option("--tier", options.tier, "This tier and those below: quick, full, soak (default: quick)")
+      ->type_name("TIER");
+  add_run_options(command, options);
+  command.add_flag("--fail-fast", options.fail_fast, "After the first failure, report the rest as skipped");
+  command.add_flag("-q,--quiet", options.quiet, "No lines for what passed");
+  command.add_flag("-v,--verbose", options.verbose, "The numbers of every case");
+  command.callback([&] { exit_code = run_check(options); });
+}
+
+void add_replay(CLI::App& app, CheckOptions& options, int& exit_code) {
+  CLI::App& command = add_command(app, "replay", "Run one case again and print its numbers", R"(
+NAME is a case's name as printed, seed included.
+
+Examples:
+  kvr replay 'k_norm_rope/public/n=37/dtype=bf16/pairing=interleaved/table=normal/pos=int32/seed=5' --machine cpu:warp32
+  gdb --args kvr replay NAME --machine cpu:warp32 --no-isolation --threads 1)");
+  command.add_option("NAME", options.filter, "Name of the case")->required()->expected(1);
+  add_run_options(command, options);
+  command.callback([&] { exit_code = run_replay(options); });
+}
+
+void add_policy(CLI::App& app, PolicyCommandOptions& options, int& exit_code) {
+  CLI::App& command =
+      add_command(app, "policy", "Print which tolerance applies to which output, why, and where it stands",
+                  std::string(kFilterHelp) + R"(
+
+Examples:
+  kvr policy
+  kvr policy k_norm_rope dtype=bf16
+  kvr policy k_norm_rope --policy sglang-dsa-k)");
+  command.add_option("FILTER", options.filter, "Which cases (default: all)");
+  command.add_option("--policy", options.policy.policy, "Show this alternative where it applies")
+      ->type_name("NAME");
+  add_policy_file(command, options.policy);
+  command.callback([&] { exit_code = run_policy(options); });
+}
+
+void add_worker(CLI::App& app, WorkerOptions& options, int& exit_code) {
+  CLI::App& command = *app.add_subcommand("worker", "Started by check and replay")->group("");
+  command.add_option("--machine", options.machine)->required();
+  command.add_option("--threads", options.threads);
+  command.add_option("--policy", options.policy.policy);
+  command.add_option("--policy-file", options.policy.file);
+  command.add_option("--fault", options.fault);
+  command.callback([&] { exit_code = run_worker(options); });
+}
+
+// "--seed -1" is a seed of -1, not an option called -1; so for every option that takes a number.
+std::vector<std::string> join_negative_numbers(int argc, const char* const* argv) {
+  std::vector<std::string> words;
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view previous = words.empty() ? "" : std::string_view(words.back());
+    const bool numeric = previous == "--seed" || previous == "--threads" || previous == "--timeout";
+    if (numeric && argv[i][0] == '-' && argv[i][1] != '-')
+      words.back() += fmt::format("={}", argv[i]);
+    else
+      words.emplace_back(argv[i]);
+  }
+  return words;
+}
+
+int complain(const char* text, int exit_code) {
+  std::fflush(stdout);
+  fmt::print(stderr, "kvr: {}\n", text);
+  return exit_code;
+}
+
+int parse_and_run(int argc, const char* const* argv) {
+  CLI::App app{
+      "kvr: kernel versus reference. Runs GPU kernels against their references under tolerances that say "
+      "why.",
+      "kvr"};
+  app.set_version_flag("--version", "kvr " + kvr_version());
+  app.require_subcommand(1);
+  app.footer(std::string(R"(
+Examples:
+  kvr list --machines
+  kvr check
+  kvr check k_norm_rope/public --machine cpu:warp32 --json results.json
+  kvr replay 'NAME' --machine cpu:warp32
+'kvr COMMAND --help' says more.
+)") + kExitCodes);
+
+  int exit_code = kExitPass;
+  ListOptions list;
+  CheckOptions check, replay;
+  PolicyCommandOptions policy;
+  WorkerOptions worker;
+  add_list(app, list, exit_code);
+  add_check(app, check, exit_code);
+  add_replay(app, replay, exit_code);
+  add_policy(app, policy, exit_code);
+  add_worker(app, worker, exit_code);
+
+  std::vector<std::string> words = join_negative_numbers(argc, argv);
+  std::reverse(words.begin(), words.end());  // as CLI11 wants them
+  try {
+    app.parse(words);
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
+    return complain(error.what(), kExitUsage);
+  }
+  return exit_code;
+}
+
+}  // namespace
+
+int run_command_line(int argc, const char* const* argv) {
+  try {
+    return parse_and_run(argc, argv);
+  } catch (const NothingSelected& error) {
+    return complain(error.what(), kExitNothingRan);
+  } catch (const std::exception& error) {
+    // UsageError, PolicyError, FileError: bad input. Anything else is a bug of the harness, and nothing to
+    // build on either.
+    return complain(error.what(), kExitUsage);
+  }
+}
+
+}  // namespace kvr

@@ -1,0 +1,13 @@
+// SPDX-FileCopyrightText: 2026 The kvr authors
+// SPDX-License-Identifier: MIT
+//
+// The kvr command: list, check, replay, policy. main() of every program that is a kvr command is one call of
+// this.
+#pragma once
+
+namespace kvr {
+
+// Returns the exit code (exit_code.h); throws nothing.
+int run_command_line(int argc, const char* const* argv);
+
+}  // namespace kvr
