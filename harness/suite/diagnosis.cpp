@@ -158,7 +158,8 @@ Explanation columns(const View& view, const std::set<std::int64_t>& rows,
                                      [&](std::int64_t c) { return c % n == first % n; });
     // Regular by more than chance: at least half of the columns that the pattern covers, and two of them.
     if (regular && count >= 2 && 2 * count >= view.row_len() / n)
-      return fmt::format("every {}th element from column {} is wrong in {}", n, first, row_list(view, rows));
+      return fmt::format("every {}{} element from column {} is wrong in {}", n,
+                         n == 2 || n == 32 ? "nd" : "th", first, row_list(view, rows));
   }
   if (last == view.row_len() - 1 && last - first + 1 == count)
     return fmt::format("the tail from column {} is wrong in {}", first, row_list(view, rows));
@@ -211,6 +212,7 @@ std::optional<std::string> explain(Execution& execution, std::size_t t, const Ou
     Outcome other = outcome;
     other.expected = std::span<const double>(found->second.values());
     other.budget = found->second.budgets();
+    other.magnitude = found->second.magnitudes();
     other.counts = found->second.counts;
     if (judge(other, rule).accepted) return fmt::format("the output is what '{}' would give", fault.name);
   }

@@ -8,6 +8,7 @@
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 
+#include "harness/suite/null_answers.h"
 #include "kernels/common/registry_types.h"
 #include "tests/unit/suite/fake_machine.h"
 
@@ -213,6 +214,115 @@ TEST_CASE("a wrong kernel that the policy accepts on the baseline still fails ag
   const CaseReport report = run("padded_differs", "n=5/fill=normal/layout=padded", "atol=0.01");
   CHECK(report.verdict == Verdict::fail);
   CHECK_THAT(report.reason, ContainsSubstring("'y' differs in bits from the same data"));
+}
+
+// Every row of y from one and the same row of x, so that n is a matter of presentation.
+void describe_alike(CaseBuilder& c) {
+  const std::int64_t n = c.params().integer("n");
+  c.input(TensorSpec::contiguous("x", DType::f32, {1, 8}), Fill::normal());
+  c.output(TensorSpec::contiguous("y", DType::f32, {n, 8})).rows_alike = true;
+  c.bind<DoubleArgs>([=](const Bindings& at) { return DoubleArgs{at("x"), at("y"), n, 8}; });
+  c.reference<DoubleArgs>([](const DoubleArgs& a, Expectations& expected) {
+    const Expected::All all = expected.at("y").set_all();
+    for (std::size_t i = 0; i < all.values.size(); ++i) all.values[i] = 2.0 * static_cast<double>(a.x[i % 8]);
+  });
+}
+void work_alike(const DoubleArgs& a, float last_row_error, float large_launch_error) {
+  for (std::int64_t i = 0; i < a.rows * 8; ++i)
+    a.y[i] = 2.0F * a.x[i % 8] + (i >= (a.rows - 1) * 8 && a.rows > 1 ? last_row_error : 0.0F) +
+             (a.rows > 2 ? large_launch_error : 0.0F);
+}
+
+const bool alike_registered = [] {
+  const auto add_alike = [](const char* fault, Launcher<DoubleArgs> launcher) {
+    register_kernel({"alike", "fake", fault, std::type_index(typeid(DoubleArgs)),
+                     reinterpret_cast<void (*)()>(launcher)});
+  };
+  add_alike("", [](const DoubleArgs& a, Stream) { return work_alike(a, 0.0F, 0.0F), LaunchStatus{}; });
+  add_alike("place",
+            [](const DoubleArgs& a, Stream) { return work_alike(a, 0x1p-10F, 0.0F), LaunchStatus{}; });
+  add_alike("size",
+            [](const DoubleArgs& a, Stream) { return work_alike(a, 0.0F, 0x1p-10F), LaunchStatus{}; });
+  return register_cases("alike", describe_alike,
+                        {Group("all", Tier::quick).presentation("n", {"1", "2", "5"})});
+}();
+
+TEST_CASE("a row's bits depend neither on its place nor on how many rows there are") {
+  const auto run_alike = [](const std::string& fault, const std::string& n) {
+    FakeMachine machine;
+    RunOptions options;
+    options.fault = fault;
+    options.rule_text = "atol=0.01";
+    return run_case(*find_case("alike/all/n=" + n), machine, PolicyTable::parse("", "inline"), options);
+  };
+  for (const char* n : {"1", "2", "5"}) {
+    const CaseReport report = run_alike("", n);
+    CAPTURE(n, report.reason);
+    CHECK(report.verdict == Verdict::pass);  // "rows shifted by one" is no null answer here
+  }
+  CHECK(run_alike("place", "1").verdict == Verdict::pass);
+  CHECK(run_alike("place", "2").verdict == Verdict::fail);
+  CHECK_THAT(run_alike("place", "2").reason,
+             ContainsSubstring("'y' row 1, column 0 differs in bits from row 0"));
+  CHECK(run_alike("size", "2").verdict == Verdict::pass);
+  CHECK(run_alike("size", "5").verdict == Verdict::fail);
+  CHECK_THAT(run_alike("size", "5").reason,
+             ContainsSubstring("differs in bits from the same data in the case"));
+}
+
+// The reference may find that the inputs prove nothing.
+void describe_note(CaseBuilder& c) {
+  const bool powerless = c.params().text("inputs") == "powerless";
+  c.input(TensorSpec::contiguous("x", DType::f32, {2, 8}), Fill::normal());
+  c.output(TensorSpec::contiguous("y", DType::f32, {2, 8}));
+  c.bind<DoubleArgs>([=](const Bindings& at) { return DoubleArgs{at("x"), at("y"), 2, 8}; });
+  c.reference<DoubleArgs>([=](const DoubleArgs& a, Expectations& expected) {
+    Expected& y = expected.at("y");
+    for (std::int64_t i = 0; i < 16; ++i) y.set(i, 2.0 * static_cast<double>(a.x[i]));
+    y.note = "clamp active in 1 of 2 rows";
+    if (powerless) y.powerless = "clamp active in 0 of 2 rows";
+  });
+}
+const bool note_registered = [] {
+  register_kernel(
+      {"note", "fake", "", std::type_index(typeid(DoubleArgs)), reinterpret_cast<void (*)()>(&right)});
+  register_kernel({"note", "fake", "nan", std::type_index(typeid(DoubleArgs)),
+                   reinterpret_cast<void (*)()>(&nan_element)});
+  return register_cases("note", describe_note,
+                        {Group("all", Tier::quick).axis("inputs", {"powerful", "powerless"})});
+}();
+
+TEST_CASE("a case whose inputs prove nothing has no power, unless the kernel fails anyway") {
+  const auto run_note = [](const std::string& fault, const std::string& inputs) {
+    FakeMachine machine;
+    RunOptions options;
+    options.fault = fault;
+    options.rule_text = "exact=true";
+    return run_case(*find_case("note/all/inputs=" + inputs), machine, PolicyTable::parse("", "inline"),
+                    options);
+  };
+  CHECK(run_note("", "powerful").verdict == Verdict::pass);
+  CHECK_THAT(run_note("", "powerful").reason, ContainsSubstring("clamp active in 1 of 2 rows"));
+  CHECK(run_note("", "powerless").verdict == Verdict::no_power);
+  CHECK(run_note("", "powerless").reason == "'y': clamp active in 0 of 2 rows");
+  CHECK(run_note("nan", "powerless").verdict == Verdict::fail);
+}
+
+TEST_CASE("a constant that is the right answer everywhere is no null answer") {
+  const double one[] = {2.0};
+  const std::byte code[4] = {};
+  Outcome outcome;
+  outcome.rows = outcome.row_len = 1;
+  outcome.actual = code;
+  outcome.expected = std::span<const double>(one);
+  const Rule rule = parse_rule("exact=true", DType::f32);
+  for (const NullAnswer& answer : null_answers(outcome, "", {}, {}))
+    CHECK_FALSE(accepts_null(outcome, rule, answer));
+  const double zero[] = {0.0};
+  outcome.expected = std::span<const double>(zero);
+  const auto answers = null_answers(outcome, "", {}, {});
+  CHECK(answers[0].name == "zeros");
+  CHECK(accepts_null(outcome, rule, answers[0]));
 }
 
 TEST_CASE("seeds and names decide the inputs, layouts do not") {
