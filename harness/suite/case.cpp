@@ -44,7 +44,7 @@ DType Params::dtype(std::string_view key) const {
 Expected::Expected(std::int64_t rows, std::int64_t row_len)
     : row_len_(row_len), slot_of_row_(static_cast<std::size_t>(rows), -1) {}
 
-void Expected::set(std::int64_t index, double value, double budget) {
+void Expected::set(std::int64_t index, double value, double budget, double magnitude) {
   const std::int64_t row = row_len_ == 0 ? -1 : index / row_len_;
   if (index < 0 || row < 0 || row >= static_cast<std::int64_t>(slot_of_row_.size()))
     throw std::logic_error(fmt::format("reference sets element {} of an output of {} rows of {}", index,
@@ -57,10 +57,13 @@ void Expected::set(std::int64_t index, double value, double budget) {
     values_.resize(size);
     budgets_.resize(size);
     is_set_.resize(size);
+    if (!magnitudes_.empty()) magnitudes_.resize(size);
   }
   const auto at = static_cast<std::size_t>(slot * row_len_ + (index - row * row_len_));
   values_[at] = value;
   budgets_[at] = budget;
+  if (magnitude != 0.0 && magnitudes_.empty()) magnitudes_.resize(values_.size());
+  if (!magnitudes_.empty()) magnitudes_[at] = magnitude;
   set_count_ += is_set_[at] == 0 ? 1 : 0;
   is_set_[at] = 1;
 }

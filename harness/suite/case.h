@@ -46,8 +46,9 @@ class Expected {
   Expected() = default;
   Expected(std::int64_t rows, std::int64_t row_len);
   // `value`: before the last rounding. `budget`: how far a correct kernel's unrounded value may lie from it.
+  // `magnitude`: of the largest term that was added up to give it, for rules that scale with it (rule.h).
   // `index` is in logical order: row * row_len + column. Throws std::logic_error out of range.
-  void set(std::int64_t index, double value, double budget = 0.0);
+  void set(std::int64_t index, double value, double budget = 0.0, double magnitude = 0.0);
 
   std::int64_t row_len() const { return row_len_; }
   std::int64_t touched_rows() const { return static_cast<std::int64_t>(row_ids_.size()); }
@@ -56,6 +57,8 @@ class Expected {
   const std::vector<std::int64_t>& row_ids() const { return row_ids_; }
   const std::vector<double>& values() const { return values_; }
   const std::vector<double>& budgets() const { return budgets_; }
+  // Empty when no element was given one.
+  const std::vector<double>& magnitudes() const { return magnitudes_; }
   const std::vector<std::uint8_t>& is_set() const { return is_set_; }
   std::int64_t set_count() const { return set_count_; }
   // A count that outlier expressions may use: "flipped_rows".
@@ -66,7 +69,7 @@ class Expected {
   std::int64_t set_count_ = 0;
   std::vector<std::int64_t> slot_of_row_;  // -1: not touched
   std::vector<std::int64_t> row_ids_;
-  std::vector<double> values_, budgets_;
+  std::vector<double> values_, budgets_, magnitudes_;
   std::vector<std::uint8_t> is_set_;
 };
 

@@ -125,6 +125,7 @@ Outcome Execution::outcome(std::size_t t, const std::vector<std::byte>& codes,
   outcome.actual = codes;
   outcome.expected = expected_values;
   outcome.budget = want.budgets();
+  outcome.magnitude = want.magnitudes();
   outcome.overflow = decl.overflow;
   outcome.format_max = decl.format_max;
   outcome.counts = want.counts;
