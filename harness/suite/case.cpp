@@ -68,6 +68,21 @@ void Expected::set(std::int64_t index, double value, double budget, double magni
   is_set_[at] = 1;
 }
 
+Expected::All Expected::set_all() {
+  if (!row_ids_.empty()) throw std::logic_error("set_all() on an output that was set before");
+  const auto rows = static_cast<std::int64_t>(slot_of_row_.size());
+  for (std::int64_t row = 0; row < rows; ++row) {
+    slot_of_row_[static_cast<std::size_t>(row)] = row;
+    row_ids_.push_back(row);
+  }
+  const auto size = static_cast<std::size_t>(rows * row_len_);
+  values_.resize(size);
+  budgets_.resize(size);
+  is_set_.assign(size, 1);
+  set_count_ = rows * row_len_;
+  return {values_, budgets_};
+}
+
 Bindings::Pointer Bindings::operator()(std::string_view name) const {
   const auto found = pointers_.find(name);
   if (found == pointers_.end())

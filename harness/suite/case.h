@@ -11,6 +11,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <typeindex>
@@ -50,6 +51,13 @@ class Expected {
   // `index` is in logical order: row * row_len + column. Throws std::logic_error out of range.
   void set(std::int64_t index, double value, double budget = 0.0, double magnitude = 0.0);
 
+  // Sets every element at once, rows in order, for references that compute rows in parallel: write row r to
+  // [r * row_len, (r + 1) * row_len) of both. Nothing may have been set before.
+  struct All {
+    std::span<double> values, budgets;
+  };
+  All set_all();
+
   std::int64_t row_len() const { return row_len_; }
   std::int64_t touched_rows() const { return static_cast<std::int64_t>(row_ids_.size()); }
   // Of each touched row, in the order of first touch: its number, its values, budgets, and which elements
@@ -63,6 +71,11 @@ class Expected {
   std::int64_t set_count() const { return set_count_; }
   // A count that outlier expressions may use: "flipped_rows".
   std::map<std::string, double> counts;
+  // What the case turned out to exercise, for the report: "bound active in 9 of 37 rows".
+  std::string note;
+  // Why these inputs can prove nothing about the kernel ("bound active in 0 of 37 rows"); empty: they can.
+  // Otherwise a case that would pass gets the verdict no_power with this reason.
+  std::string powerless;
 
  private:
   std::int64_t row_len_ = 0;
@@ -88,6 +101,9 @@ struct TensorDecl {
   double format_max = 0.0;             // outputs with Overflow::saturate
   std::int64_t heads = 1;              // outputs: rows are (token, head) pairs
   std::string null_source;  // outputs: an input of the same shape; passing it through must be rejected
+  // outputs: all rows have equal inputs, so their bits must be equal; only one row counts when the case is
+  // compared with its baseline, so the number of rows may be a presentation axis (batch invariance).
+  bool rows_alike = false;
 };
 
 // Pointers to the tensors of a case: to device memory for the launch, to host copies for the reference.

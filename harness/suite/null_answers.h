@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -14,15 +15,21 @@
 namespace kvr {
 
 struct NullAnswer {
-  std::string name;              // "zeros", "constant 0.5", "input 'k' passed through", "rows shifted by one"
-  std::vector<std::byte> codes;  // in the outcome's dtype and order
+  std::string name;  // "zeros", "constant 0.5", "input 'k' passed through", "rows shifted by one"
+  std::function<std::uint64_t(std::int64_t)> code;  // of element `index`, in the outcome's dtype and order
+  // Made from the expected values: where it equals them all (one element, equal rows) it is the answer
+  // itself.
+  bool from_expected = false;
 };
 
-// `source`: values of an input in the outcome's order (empty: none). `initial`: codes the memory held before
-// (in/out tensors; empty: none).
+// `source`: value of an element of an input in the outcome's order (empty: none). `initial`: codes the memory
+// held before (in/out tensors; empty: none). All must outlive what is returned.
 std::vector<NullAnswer> null_answers(const Outcome& outcome, const std::string& source_name,
-                                     const std::vector<double>& source,
+                                     const std::function<double(std::int64_t)>& source,
                                      const std::vector<std::byte>& initial);
+
+// Does the rule accept this null answer in place of the kernel's? False for one that is the answer itself.
+bool accepts_null(const Outcome& outcome, const Rule& rule, const NullAnswer& answer);
 
 // RN_T(value) of the outcome's dtype and overflow rule.
 std::uint64_t round_to(const Outcome& outcome, double value);

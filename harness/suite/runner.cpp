@@ -105,26 +105,54 @@ void check_repeatable(const Execution& execution, const OutputCodes& first, cons
 void check_power(const Execution& execution, std::size_t t, const Outcome& outcome, const Rule& rule) {
   if (execution.builder().null_allowed()) return;
   const TensorDecl& decl = *execution.tensors()[t].decl;
-  std::vector<double> source;
+  std::function<double(std::int64_t)> source;
   for (const HostTensor& other : execution.tensors()) {
     if (decl.null_source.empty() || other.decl->spec.name != decl.null_source) continue;
-    const std::size_t size = dtype_size(other.decl->spec.dtype);
-    source.reserve(other.codes.size() / size);
-    for (std::size_t at = 0; at < other.codes.size(); at += size)
-      source.push_back(decode(other.decl->spec.dtype, load_code(other.codes.data() + at, size)));
-    if (static_cast<std::int64_t>(source.size()) != outcome.rows * outcome.row_len)
+    const DType dtype = other.decl->spec.dtype;
+    const std::size_t size = dtype_size(dtype);
+    if (other.codes.size() / size != static_cast<std::size_t>(outcome.rows * outcome.row_len))
       throw std::logic_error(
           fmt::format("null source '{}' of '{}' has another shape", decl.null_source, decl.spec.name));
+    source = [&codes = other.codes, dtype, size](std::int64_t i) {
+      return decode(dtype, load_code(codes.data() + static_cast<std::size_t>(i) * size, size));
+    };
   }
   std::vector<std::byte> initial;
   if (decl.role == Role::inout)
     initial = gather(decl.spec, execution.expected(t)->row_ids(), execution.tensors()[t].memory);
-  for (const NullAnswer& answer : null_answers(outcome, decl.null_source, source, initial)) {
-    Outcome null = outcome;
-    null.actual = answer.codes;
-    if (judge(null, rule).accepted)
+  for (const NullAnswer& answer : null_answers(outcome, decl.null_source, source, initial))
+    if (accepts_null(outcome, rule, answer))
       throw Decided{Verdict::no_power, fmt::format("the policy accepts a null answer for '{}': {}",
                                                    decl.spec.name, answer.name)};
+}
+
+// The bits of an output that a presentation must not change.
+std::uint64_t hash_output(const Execution& execution, std::size_t t, const std::vector<std::byte>& codes) {
+  const TensorDecl& decl = *execution.tensors()[t].decl;
+  std::span<const std::byte> bits = codes;
+  if (decl.rows_alike)
+    bits = bits.first(
+        std::min(bits.size(), static_cast<std::size_t>(decl.spec.row_len()) * dtype_size(decl.spec.dtype)));
+  return hash_bytes(bits, hash_text(decl.spec.name));
+}
+
+// Equal inputs, equal bits: whatever the row's neighbours and its place in the launch.
+void check_rows_alike(const Execution& execution, const OutputCodes& codes) {
+  for (std::size_t t = 0; t < codes.size(); ++t) {
+    const TensorDecl& decl = *execution.tensors()[t].decl;
+    if (!decl.rows_alike || codes[t].empty()) continue;
+    const std::size_t size = dtype_size(decl.spec.dtype);
+    const std::size_t row_bytes = static_cast<std::size_t>(decl.spec.row_len()) * size;
+    for (std::size_t at = row_bytes; at < codes[t].size(); at += row_bytes) {
+      const auto row = codes[t].begin() + static_cast<std::ptrdiff_t>(at);
+      const auto different =
+          std::mismatch(row, row + static_cast<std::ptrdiff_t>(row_bytes), codes[t].begin()).first;
+      if (different == row + static_cast<std::ptrdiff_t>(row_bytes)) continue;
+      const std::size_t element = (at + static_cast<std::size_t>(different - row)) / size;
+      throw Decided{Verdict::fail,
+                    fmt::format("{} differs in bits from row 0, though the inputs of both are equal",
+                                element_place(execution.tensors()[t], *execution.expected(t), element))};
+    }
   }
 }
 
@@ -140,7 +168,7 @@ OutputReport judge_output(Execution& execution, std::size_t t, const std::vector
                       execution.machine().properties().platform, execution.machine().properties().arch},
                      policies, options);
   report.comparison = judge(seen, report.policy.rule);
-  report.output_hash = hash_bytes(codes, hash_text(report.output));
+  report.output_hash = hash_output(execution, t, codes);
   if (report.comparison.accepted)
     check_power(execution, t, seen, report.policy.rule);
   else
@@ -160,7 +188,7 @@ void check_baseline(const CaseId& id, Machine& machine, const RunOptions& option
   for (std::size_t t = 0; t < codes.size(); ++t) {
     const std::string& name = baseline.tensors()[t].decl->spec.name;
     for (const OutputReport& output : outputs)
-      if (output.output == name && output.output_hash != hash_bytes(codes[t], hash_text(name)))
+      if (output.output == name && output.output_hash != hash_output(baseline, t, codes[t]))
         throw Decided{Verdict::fail, fmt::format("'{}' differs in bits from the same data in the case '{}'",
                                                  name, id.baseline)};
   }
@@ -183,12 +211,16 @@ void run(const CaseId& id, Machine& machine, const PolicyTable& policies, const 
   check_written(execution, first, second);
 
   std::int64_t judged = 0;
-  std::string rejected;
+  std::string rejected, notes;
   std::optional<Decided> powerless;
   for (std::size_t t = 0; t < execution.tensors().size(); ++t) {
     const Expected* want = execution.expected(t);
     if (want == nullptr || want->set_count() == 0) continue;
     judged += want->set_count();
+    if (!want->note.empty()) notes += "; " + want->note;
+    if (!want->powerless.empty() && !powerless)
+      powerless = Decided{Verdict::no_power,
+                          fmt::format("'{}': {}", execution.tensors()[t].decl->spec.name, want->powerless)};
     try {
       report.outputs.push_back(judge_output(execution, t, first[t], policies, options));
     } catch (const Decided& decided) {
@@ -200,11 +232,12 @@ void run(const CaseId& id, Machine& machine, const PolicyTable& policies, const 
       rejected = fmt::format("'{}': {}", output.output, output.comparison.reason);
   }
   check_repeatable(execution, first, second);
+  check_rows_alike(execution, first);
   if (!rejected.empty()) throw Decided{Verdict::fail, rejected};
   if (powerless) throw Decided{*powerless};
   check_baseline(id, machine, options, report.outputs);
-  report.reason =
-      judged == 0 ? "no elements; nothing was touched" : fmt::format("{} elements within policy", judged);
+  report.reason = judged == 0 ? "no elements; nothing was touched"
+                              : fmt::format("{} elements within policy{}", judged, notes);
 }
 
 }  // namespace
@@ -247,7 +280,11 @@ CaseReport unrun_report(const CaseId& id, std::string_view machine, const RunOpt
   report.replay = fmt::format("kvr replay '{}/seed={}' --machine {}", id.name, options.seed.value, machine);
   if (!options.fault.empty()) report.replay += fmt::format(" --fault {}", options.fault);
   if (!options.alternative.empty()) report.replay += fmt::format(" --policy {}", options.alternative);
-  if (options.rule_text) report.replay += fmt::format(" --policy '{}'", *options.rule_text);
+  if (options.rule_text) {
+    // A rule may hold single quotes itself: outliers.count='numel/100000 + 8'.
+    const char quote = options.rule_text->find('\'') == std::string::npos ? '\'' : '"';
+    report.replay += fmt::format(" --policy {}{}{}", quote, *options.rule_text, quote);
+  }
   return report;
 }
 
