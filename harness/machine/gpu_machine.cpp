@@ -77,7 +77,10 @@ class GpuMachine : public Machine {
 
   std::unique_ptr<DeviceMemory> allocate(const TensorSpec& spec, const std::vector<ByteRange>& committed,
                                          Placement placement) override {
-    return std::make_unique<gpu::GpuMemory>(stream_, name(), spec, committed, placement);
+    // Uploads carry the host's guards too, whole pages of them: make room for what the host commits, not for
+    // the ranges alone.
+    const HostAllocation like(spec, committed, placement);
+    return std::make_unique<gpu::GpuMemory>(stream_, name(), spec, like.committed(), placement);
   }
 
  protected:

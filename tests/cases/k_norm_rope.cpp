@@ -222,7 +222,7 @@ const bool registered =
                            .axis("dtype", {"bf16"})
                            .axis("pairing", kPairings)
                            .axis("fill", {"alternating"})
-                           .axis("hot", numbers(0, 72)),
+                           .axis("hot", numbers(0, 64)),
                        // The only non-zero element of a row in each lane in turn: a lane left out of a sum is
                        // a wrong sum (A11).
                        Group("lanes", Tier::quick)
