@@ -257,8 +257,7 @@ Comparison compare(const ElementJudge& elements, std::span<const Real> expected)
   comparison.numel = outcome.rows * outcome.row_len;
   comparison.outlier_limit = outlier_limit_of(outcome, rule);
 
-  const SegmentJudge<Real> segments(elements, expected.data(), scan_for<Real>(outcome.dtype),
-                                    comparison.outlier_limit);
+  const SegmentJudge<Real> segments(elements, expected.data(), comparison.outlier_limit);
   const Whole whole = outcome.row_len < kBlock ? run_short_rows(segments, outcome, comparison.outlier_limit)
                                                : run_long_rows(segments, outcome, comparison.outlier_limit);
   if (whole.tally.bad_budget >= 0) {

@@ -59,17 +59,19 @@ void Tally::merge(const Tally& later, std::int64_t outlier_limit) {
 }
 
 template <class Real>
-SegmentJudge<Real>::SegmentJudge(const ElementJudge& elements, const Real* expected, ScanFunction<Real> scan,
+SegmentJudge<Real>::SegmentJudge(const ElementJudge& elements, const Real* expected,
                                  std::int64_t outlier_limit)
-    : elements_(elements), expected_(expected), scan_(scan) {
+    : elements_(elements), expected_(expected), scan_(nullptr) {
   const Rule& rule = elements.rule();
   scan_rule_.relative = rule.atol || rule.rtol;
   scan_rule_.atol = static_cast<Real>(rule.atol.value_or(0.0));
   scan_rule_.rtol = static_cast<Real>(rule.rtol.value_or(0.0));
   if (std::isfinite(elements.clamp())) {
     scan_rule_.clamp = static_cast<Real>(elements.clamp());
-    // A clamp that Real cannot hold would move under the scan.
-    if (static_cast<double>(scan_rule_.clamp) != elements.clamp()) scan_ = nullptr;
+  }
+  // A clamp that Real cannot hold would move under the scan.
+  if (!std::isfinite(elements.clamp()) || static_cast<double>(scan_rule_.clamp) == elements.clamp()) {
+    scan_ = scan_for<Real>(elements.outcome().dtype, scan_rule_);
   }
   has_code_keys_ = rule.exact || rule.max_ulp || rule.tie_window || rule.budget;
   outlier_capacity_ = rule.outliers ? static_cast<std::size_t>(outlier_limit) + 1 : 0;
@@ -112,7 +114,7 @@ bool SegmentJudge<Real>::run_fast(std::int64_t begin, std::int64_t count, Tally&
   double ratio = static_cast<double>(scan.max_ratio);
   if (has_code_keys_ && scan.differing != 0) {
     for (std::int64_t i = 0; i < count; ++i) {
-      if (scan.differs[static_cast<std::size_t>(i)] == 0) continue;
+      if (scan.off[static_cast<std::size_t>(i)] < Real(0.5)) continue;
       const Finding finding = elements_.at(begin + i);
       ratio = std::max(ratio, finding.ratio);
       if (finding.fails) note_failure(finding, begin + i, tally, row);

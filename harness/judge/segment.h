@@ -64,9 +64,7 @@ struct RowSums {
 template <class Real>
 class SegmentJudge {
  public:
-  // `scan`: nullptr to take the exact pass always.
-  SegmentJudge(const ElementJudge& elements, const Real* expected, ScanFunction<Real> scan,
-               std::int64_t outlier_limit);
+  SegmentJudge(const ElementJudge& elements, const Real* expected, std::int64_t outlier_limit);
 
   // Elements [begin, begin + count), all in one row, at most kSegment; adds to the tally and to the row's
   // sums.
@@ -79,9 +77,9 @@ class SegmentJudge {
 
   const ElementJudge& elements_;
   const Real* expected_;
-  ScanFunction<Real> scan_;
   ScanRule<Real> scan_rule_;
-  bool has_code_keys_;  // keys that look at codes: exact, max_ulp, tie_window, budget
+  ScanFunction<Real> scan_;  // nullptr: the exact pass always
+  bool has_code_keys_;       // keys that look at codes: exact, max_ulp, tie_window, budget
   std::size_t outlier_capacity_;
 };
 

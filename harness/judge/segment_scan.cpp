@@ -104,7 +104,8 @@ template <class Real, class Format>
 void settle_candidates(const std::byte* codes, const Real* expected, std::int64_t count,
                        const ScanRule<Real>& rule, Scan<Real>& scan) {
   for (std::int64_t i = 0; i < count; ++i) {
-    if (scan.differs[static_cast<std::size_t>(i)] == 0) continue;
+    Real& scanned = scan.off[static_cast<std::size_t>(i)];
+    if (scanned < Real(0.5)) continue;
     typename Format::Code code;
     std::memcpy(&code, codes + i * static_cast<std::int64_t>(sizeof code), sizeof code);
     Real e = expected[i];
@@ -113,7 +114,7 @@ void settle_candidates(const std::byte* codes, const Real* expected, std::int64_
     const double ulp = ulp_at(Format::dtype, static_cast<double>(e));
     const double off = std::fabs(actual - static_cast<double>(e)) / ulp;
     if (off == 0.5 && (code & 1) == 0) {
-      scan.differs[static_cast<std::size_t>(i)] = 0;
+      scanned = 0;
       continue;
     }
     // One code off: within 1.5 ULP, or within 1 where actual lies in the binade below, whose steps are half
@@ -138,6 +139,15 @@ template <class Values>
 KVR_SCAN_TARGET Values larger(const Values& a, const Values& b) {
   return a > b ? a : b;  // b where a is NaN
 }
+template <class Codes, class Narrow>
+KVR_SCAN_TARGET Codes widen_codes(const Narrow& codes) {
+  return __builtin_convertvector(codes, Codes);
+}
+template <class Floats>
+KVR_SCAN_TARGET Vector<double, kVectorBytes / 8>::type widen_floats(const Floats& values) {
+  using Doubles = Vector<double, kVectorBytes / 8>::type;
+  return __builtin_convertvector(values, Doubles);
+}
 #include "harness/judge/segment_scan.inc"
 #undef KVR_SCAN_TARGET
 #undef KVR_SCAN_ENTRY
@@ -149,12 +159,28 @@ namespace avx2 {
 #define KVR_SCAN_ENTRY __attribute__((target("avx2")))
 constexpr int kVectorBytes = 32;
 constexpr int kDoubleVectors = static_cast<int>(kLanes) * 8 / kVectorBytes;
-// The instruction is exactly a > b ? a : b, which compilers do not always see.
+// As in `portable`, by the instructions that do just this, which compilers do not always find.
 KVR_SCAN_TARGET __m256 larger(const __m256& a, const __m256& b) {
   return _mm256_max_ps(a, b);
 }
 KVR_SCAN_TARGET __m256d larger(const __m256d& a, const __m256d& b) {
   return _mm256_max_pd(a, b);
+}
+template <class Codes, class Narrow>
+KVR_SCAN_TARGET Codes widen_codes(const Narrow& codes) {
+  __m128i narrow{};
+  if constexpr (sizeof(codes[0]) == 4) {
+    return Codes(codes);
+  } else if constexpr (sizeof(Codes) == 32) {
+    __builtin_memcpy(&narrow, &codes, sizeof codes);
+    return Codes(sizeof(codes[0]) == 2 ? _mm256_cvtepu16_epi32(narrow) : _mm256_cvtepu8_epi32(narrow));
+  } else {
+    __builtin_memcpy(&narrow, &codes, sizeof codes);
+    return Codes(sizeof(codes[0]) == 2 ? _mm_cvtepu16_epi32(narrow) : _mm_cvtepu8_epi32(narrow));
+  }
+}
+KVR_SCAN_TARGET __m256d widen_floats(const __m128& values) {
+  return _mm256_cvtps_pd(values);
 }
 #include "harness/judge/segment_scan.inc"
 #undef KVR_SCAN_TARGET
@@ -165,21 +191,21 @@ KVR_SCAN_TARGET __m256d larger(const __m256d& a, const __m256d& b) {
 }  // namespace
 
 template <class Real>
-ScanFunction<Real> portable_scan_for(DType dtype) {
-  return portable::pick<Real>(dtype);
+ScanFunction<Real> portable_scan_for(DType dtype, const ScanRule<Real>& rule) {
+  return portable::pick<Real>(dtype, rule);
 }
 
 template <class Real>
-ScanFunction<Real> scan_for(DType dtype) {
+ScanFunction<Real> scan_for(DType dtype, const ScanRule<Real>& rule) {
 #if defined(__x86_64__)
-  if (__builtin_cpu_supports("avx2")) return avx2::pick<Real>(dtype);
+  if (__builtin_cpu_supports("avx2")) return avx2::pick<Real>(dtype, rule);
 #endif
-  return portable::pick<Real>(dtype);
+  return portable::pick<Real>(dtype, rule);
 }
 
-template ScanFunction<float> scan_for<float>(DType dtype);
-template ScanFunction<double> scan_for<double>(DType dtype);
-template ScanFunction<float> portable_scan_for<float>(DType dtype);
-template ScanFunction<double> portable_scan_for<double>(DType dtype);
+template ScanFunction<float> scan_for<float>(DType dtype, const ScanRule<float>& rule);
+template ScanFunction<double> scan_for<double>(DType dtype, const ScanRule<double>& rule);
+template ScanFunction<float> portable_scan_for<float>(DType dtype, const ScanRule<float>& rule);
+template ScanFunction<double> portable_scan_for<double>(DType dtype, const ScanRule<double>& rule);
 
 }  // namespace kvr

@@ -45,8 +45,9 @@ struct Scan {
   std::int64_t differing = 0;
   Real max_error = 0, max_relative = 0, max_expected = 0, max_ratio = 0;
   Lanes ulps{}, error2{}, expected2{};
-  // One per element, not 0 where the code differs from RN(expected). Void, like all the rest, when unusual.
-  alignas(32) std::array<std::conditional_t<sizeof(Real) == 4, std::int32_t, std::int64_t>, kSegment> differs;
+  // |actual - expected| in ULP, of each element; below 0.5 exactly where the code is RN(expected). Void, like
+  // all the rest, when unusual.
+  alignas(32) std::array<Real, kSegment> off;
 };
 
 // Scans `count` <= kSegment elements.
@@ -54,15 +55,16 @@ template <class Real>
 using ScanFunction = void (*)(const std::byte* codes, const Real* expected, std::int64_t count,
                               const ScanRule<Real>& rule, Scan<Real>& scan);
 
-// The best scan for this processor; nullptr for integer formats, which only the exact pass handles.
+// The best scan for this processor, to be called with this rule only; nullptr for integer formats, which only
+// the exact pass handles.
 template <class Real>
-ScanFunction<Real> scan_for(DType dtype);
-extern template ScanFunction<float> scan_for<float>(DType dtype);
-extern template ScanFunction<double> scan_for<double>(DType dtype);
+ScanFunction<Real> scan_for(DType dtype, const ScanRule<Real>& rule);
+extern template ScanFunction<float> scan_for<float>(DType dtype, const ScanRule<float>& rule);
+extern template ScanFunction<double> scan_for<double>(DType dtype, const ScanRule<double>& rule);
 // The one that any processor can run, for tests: all scans give the same bits.
 template <class Real>
-ScanFunction<Real> portable_scan_for(DType dtype);
-extern template ScanFunction<float> portable_scan_for<float>(DType dtype);
-extern template ScanFunction<double> portable_scan_for<double>(DType dtype);
+ScanFunction<Real> portable_scan_for(DType dtype, const ScanRule<Real>& rule);
+extern template ScanFunction<float> portable_scan_for<float>(DType dtype, const ScanRule<float>& rule);
+extern template ScanFunction<double> portable_scan_for<double>(DType dtype, const ScanRule<double>& rule);
 
 }  // namespace kvr

@@ -94,12 +94,24 @@ void judge_bf16(benchmark::State& state, const char* rule_text) {
 constexpr auto judge_fp32 = judge_bf16<float>;
 constexpr auto judge_double = judge_bf16<double>;
 
-BENCHMARK(memcpy_all_cores)->UseRealTime()->Unit(benchmark::kMillisecond);
-BENCHMARK(memcpy_one_core)->UseRealTime()->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(judge_fp32, rtol, "atol=1e-3 rtol=2^-7")->UseRealTime()->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(judge_fp32, max_ulp, "max_ulp=1")->UseRealTime()->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(judge_double, max_ulp, "max_ulp=1")->UseRealTime()->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(judge_double, budget, "budget=1")->UseRealTime()->Unit(benchmark::kMillisecond);
+BENCHMARK(memcpy_all_cores)->MeasureProcessCPUTime()->UseRealTime()->Unit(benchmark::kMillisecond);
+BENCHMARK(memcpy_one_core)->MeasureProcessCPUTime()->UseRealTime()->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(judge_fp32, rtol, "atol=1e-3 rtol=2^-7")
+    ->MeasureProcessCPUTime()
+    ->UseRealTime()
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(judge_fp32, max_ulp, "max_ulp=1")
+    ->MeasureProcessCPUTime()
+    ->UseRealTime()
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(judge_double, max_ulp, "max_ulp=1")
+    ->MeasureProcessCPUTime()
+    ->UseRealTime()
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(judge_double, budget, "budget=1")
+    ->MeasureProcessCPUTime()
+    ->UseRealTime()
+    ->Unit(benchmark::kMillisecond);
 
 }  // namespace
 

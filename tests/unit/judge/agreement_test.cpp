@@ -236,10 +236,10 @@ void check_scans(DType dtype, Generator& random) {
   rule.atol = random.chance(0.5) ? Real(0) : Real(1e-3);
   rule.clamp = random.chance(0.5) ? Real(0) : Real(100);
   Scan<Real> best, portable;
-  best.differs.fill(0);
-  portable.differs.fill(0);
-  scan_for<Real>(dtype)(sample.bytes.data(), expected.data(), count, rule, best);
-  portable_scan_for<Real>(dtype)(sample.bytes.data(), expected.data(), count, rule, portable);
+  best.off.fill(0);
+  portable.off.fill(0);
+  scan_for<Real>(dtype, rule)(sample.bytes.data(), expected.data(), count, rule, best);
+  portable_scan_for<Real>(dtype, rule)(sample.bytes.data(), expected.data(), count, rule, portable);
   CHECK(best.unusual == portable.unusual);
   if (best.unusual) return;  // the numbers are void
   CHECK(best.differing == portable.differing);
@@ -250,7 +250,7 @@ void check_scans(DType dtype, Generator& random) {
   CHECK(best.ulps == portable.ulps);
   CHECK(best.error2 == portable.error2);
   CHECK(best.expected2 == portable.expected2);
-  CHECK(best.differs == portable.differs);
+  CHECK(best.off == portable.off);
 }
 
 }  // namespace
