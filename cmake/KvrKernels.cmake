@@ -110,7 +110,7 @@ function(kvr_add_kernel name)
     kvr_write_if_different("${wrapper}" "${text}")
     _kvr_add_kernel_objects(kvr_faults_${name}_${build} ${build} "${wrapper}")
     # A fault may leave a variable unused; nobody debugs it; and how fast it runs matters less than how long it compiles.
-    target_compile_options(kvr_faults_${name}_${build} PRIVATE -w $<$<COMPILE_LANGUAGE:CXX>:-g0 -O1>)
+    target_compile_options(kvr_faults_${name}_${build} PRIVATE -w $<$<COMPILE_LANGUAGE:CXX>:-g0 $<IF:$<CXX_COMPILER_ID:GNU>,-Og,-O1>>)
   endforeach()
 endfunction()
 
