@@ -133,6 +133,8 @@ Fp8Format cache_format(const std::string& cache, DType dtype, const MachinePrope
 
 float parse_scale(const std::string& text) {
   if (text == "nan") return NAN;
+  if (const auto slash = text.find('/'); slash != std::string::npos)
+    return std::stof(text.substr(0, slash)) / std::stof(text.substr(slash + 1));
   if (text.starts_with("2^")) return std::ldexp(1.0F, std::stoi(text.substr(2)));
   return std::stof(text);
 }
@@ -141,6 +143,14 @@ Fill choose_fill(const std::string& name, std::int64_t hot) {
   if (name == "one_hot") return Fill::one_hot(hot);
   if (const auto kind = parse_fill(name)) return Fill::of(*kind);
   throw std::invalid_argument("unknown fill " + name);
+}
+
+// +-0.404296875 divided by 1.078125/448 in fp32 is 168, half-way between the codes of 160 and 176; times the
+// rounded reciprocal it is 168.00002, and rounds up (A2, halved to fit FNUZ too).
+Fill quotient_ties(const Sizes& z) {
+  std::vector<double> values;
+  for (std::int64_t i = 0; i < z.n * z.l; ++i) values.push_back(i % 2 == 0 ? 0.404296875 : -0.404296875);
+  return Fill::list(std::move(values));
 }
 
 // "argument" or "argument:what is wrong with it".
@@ -206,9 +216,10 @@ void describe(CaseBuilder& c) {
   q.heads = z.h;
   c.inout(TensorSpec::contiguous("k_pe", dtype, {z.n, z.r}).with_row_stride(at.k).with_offset(at.k_offset),
           choose_fill(fill, hot));
+  const std::string latent = text_or(p, "latent", fill == "one_hot" ? "normal" : fill);
   c.input(
       TensorSpec::contiguous("kv_c", dtype, {z.n, z.l}).with_row_stride(at.kv_c).with_offset(at.kv_c_offset),
-      choose_fill(fill == "one_hot" ? "normal" : text_or(p, "latent", fill), 0));
+      latent == "quotient_ties" ? quotient_ties(z) : choose_fill(latent, 0));
   TensorDecl& table = c.input(
       TensorSpec::contiguous("cos_sin", dtype, {z.table_rows, z.r}).with_row_stride(at.table), Fill::rope());
   table.rows = z.n == 0 ? std::vector<std::int64_t>{0} : positions;
@@ -383,6 +394,17 @@ const bool registered = register_cases(
             .axis("cache", {"fp8", "e5m2"})
             .axis("latent", {"tiny"})
             .axis("scale", {"1"}),
+        // Quotients at a tie: a reciprocal in place of the division falls on the other side.
+        Group("division", Tier::quick)
+            .axis("n", {"4"})
+            .axis("h", {"2"})
+            .axis("s", {"4"})
+            .axis("b", {"4"})
+            .axis("dtype", kDtypes)
+            .axis("pairing", {"half_split"})
+            .axis("cache", {"fp8"})
+            .axis("latent", {"quotient_ties"})
+            .axis("scale", {"1.078125/448"}),
         Group("scales", Tier::quick)
             .axis("n", {"4"})
             .axis("h", {"2"})
