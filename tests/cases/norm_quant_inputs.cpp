@@ -106,7 +106,7 @@ std::optional<InputValues> input_values(const CaseBuilder& c, const NormQuantArg
   if (name == "a15_step1")
     return InputValues{Fill::list(repeat_rows(ramp(h, 40000.0, 1.0), n)), Fill::constant(1.0), 1e-6F};
   if (name == "a15_step001")
-    return InputValues{Fill::list(repeat_rows(ramp(h, 1000.0, 0.001), n)), Fill::constant(1.0), 1e-6F};
+    return InputValues{Fill::list(repeat_rows(ramp(h, 1000.0, 0.001), n)), Fill::constant(1.0), 1e-5F};
   if (name == "a15_1234") return InputValues{Fill::constant(1234.0), Fill::normal(0.1, 1.0), 1e-6F};
   if (name == "a15_23") return InputValues{Fill::constant(23.375), Fill::normal(0.1, 1.0), 1e-6F};
   return std::nullopt;
