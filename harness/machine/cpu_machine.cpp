@@ -37,8 +37,15 @@ MachineProperties emulated(int warp_size) {
 // Guarded host memory of the same shape: a kernel's wild access faults or shows in the guards.
 class CpuMemory final : public DeviceMemory {
  public:
-  CpuMemory(const TensorSpec& spec, const std::vector<ByteRange>& committed, Placement placement)
-      : memory_(spec, committed, placement) {}
+  // `map` must outlive the memory: errors name the tensor through it.
+  CpuMemory(const TensorSpec& spec, const std::vector<ByteRange>& committed, Placement placement,
+            simt::MemoryMap& map)
+      : memory_(spec, committed, placement), map_(map) {
+    map_.add(memory_.data(), memory_.bytes(), spec.name);
+  }
+  ~CpuMemory() override { map_.remove(memory_.data()); }
+  CpuMemory(const CpuMemory&) = delete;
+  CpuMemory& operator=(const CpuMemory&) = delete;
 
   void* data() override { return memory_.data(); }
   void upload(const HostAllocation& from, std::span<const ByteRange> ranges) override {
@@ -56,6 +63,7 @@ class CpuMemory final : public DeviceMemory {
     }
   }
   HostAllocation memory_;
+  simt::MemoryMap& map_;
 };
 
 class CpuMachine final : public Machine {
@@ -67,7 +75,7 @@ class CpuMachine final : public Machine {
 
   std::unique_ptr<DeviceMemory> allocate(const TensorSpec& spec, const std::vector<ByteRange>& committed,
                                          Placement placement) override {
-    return std::make_unique<CpuMemory>(spec, committed, placement);
+    return std::make_unique<CpuMemory>(spec, committed, placement, device_.memory());
   }
 
  protected:

@@ -8,6 +8,7 @@
 #include <oneapi/tbb/parallel_for.h>
 #include <oneapi/tbb/task_arena.h>
 
+#include <iterator>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -91,10 +92,36 @@ Device::Device(const Limits& limits, int threads, const Schedule& schedule)
 
 Device::~Device() = default;
 
+void MemoryMap::add(const void* data, std::int64_t bytes, std::string name) {
+  entries_[reinterpret_cast<std::uintptr_t>(data)] = {bytes, std::move(name)};
+}
+
+void MemoryMap::remove(const void* data) {
+  entries_.erase(reinterpret_cast<std::uintptr_t>(data));
+}
+
+std::string MemoryMap::describe(std::uintptr_t address) const {
+  // The tensor that begins at or below the address, or the one above when that is nearer.
+  const auto above = entries_.upper_bound(address);
+  auto nearest = above;
+  if (above != entries_.begin()) {
+    const auto below = std::prev(above);
+    const std::uintptr_t end = below->first + static_cast<std::uintptr_t>(below->second.bytes);
+    const std::uintptr_t behind = address < end ? 0 : address - end;
+    if (above == entries_.end() || behind < above->first - address) nearest = below;
+  }
+  if (nearest == entries_.end()) return "memory of no tensor";
+  const auto offset = static_cast<std::int64_t>(address - nearest->first);
+  return "'" + nearest->second.name + "' " + (offset < 0 ? "- " : "+ ") +
+         std::to_string(offset < 0 ? -offset : offset) + " bytes (it has " +
+         std::to_string(nearest->second.bytes) + ")";
+}
+
 LaunchStatus Device::launch(const LaunchRequest& request) {
   if (const auto wrong = complaint(request, limits_))
     return LaunchStatus::error(kernel_name(request) + ": " + *wrong);
-  LaunchRun run(request, schedule_);
+  LaunchRun run(request, schedule_, memory_);
+  const FaultGuard guard;
   if (!arena_) {
     Executor::local().run(run, 0, run.blocks());
   } else {

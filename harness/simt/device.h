@@ -12,6 +12,7 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -57,6 +58,22 @@ struct LaunchRequest {
   const void* thread_data = nullptr;
 };
 
+// The tensors in a device's memory, so that an error can name the one an address belongs to.
+class MemoryMap {
+ public:
+  void add(const void* data, std::int64_t bytes, std::string name);
+  void remove(const void* data);
+  // "'k' + 8192 bytes (it has 4096)"; the nearest tensor when the address lies in none.
+  std::string describe(std::uintptr_t address) const;
+
+ private:
+  struct Entry {
+    std::int64_t bytes;
+    std::string name;
+  };
+  std::map<std::uintptr_t, Entry> entries_;  // by the address of the first byte
+};
+
 class Device {
  public:
   // threads: host threads, 0 = all cores.
@@ -69,11 +86,14 @@ class Device {
   // The first error since the last call, which it clears.
   LaunchStatus synchronize();
   const Limits& limits() const { return limits_; }
+  // Not to be changed while a launch runs.
+  MemoryMap& memory() { return memory_; }
 
  private:
   struct Arena;
   Limits limits_;
   Schedule schedule_;
+  MemoryMap memory_;
   std::unique_ptr<Arena> arena_;  // none for one thread
   LaunchStatus pending_;
 };

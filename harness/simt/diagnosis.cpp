@@ -52,6 +52,27 @@ void Executor::fail(const Call& call, const char* what) {
   throw Unwind{};
 }
 
+void Executor::end_with_fault(const Lane& lane) {
+  const MemoryFault fault = last_fault();
+  std::string text = describe(lane) + ": ";
+  switch (fault.access) {
+    case FaultAccess::division:
+      text += "integer division by zero";
+      break;
+    case FaultAccess::read:
+      text += "illegal read of ";
+      break;
+    case FaultAccess::write:
+      text += "illegal write to ";
+      break;
+    case FaultAccess::unknown:
+      text += "illegal access to ";
+      break;
+  }
+  if (fault.access != FaultAccess::division) text += run_->describe_address(fault.address);
+  end_block(std::move(text));
+}
+
 void Executor::stall() {
   end_block(explain_stall());
 }

@@ -24,8 +24,11 @@ constexpr std::uint64_t first_lanes(int count) {
 
 }  // namespace
 
-LaunchRun::LaunchRun(const LaunchRequest& request, const Schedule& schedule)
-    : request_(request), schedule_(schedule), blocks_(request.grid[0] * request.grid[1] * request.grid[2]) {}
+LaunchRun::LaunchRun(const LaunchRequest& request, const Schedule& schedule, const MemoryMap& memory)
+    : request_(request),
+      schedule_(schedule),
+      memory_(memory),
+      blocks_(request.grid[0] * request.grid[1] * request.grid[2]) {}
 
 uint3 LaunchRun::block_index(std::int64_t block) const {
   const std::int64_t x = request_.grid[0];
@@ -73,6 +76,7 @@ void Executor::shape_block() {
     lane.index = linear % static_cast<unsigned>(warp_size_);
     lane.warp = &warp_[i / warp_size_];
     lane.call = nullptr;
+    lane.escape = nullptr;
   }
   for (int w = 0; w < warps_; ++w) {
     warp_[w].first_lane = &lane_[w * warp_size_];
@@ -261,6 +265,7 @@ Executor::~Executor() {
 }
 
 void Executor::run(LaunchRun& run, std::int64_t begin, std::int64_t end) {
+  prepare_thread_for_faults();
   run_ = &run;
   forward_ = run.schedule().kind == Schedule::Kind::forward;
   block_number_ = begin - 1;
@@ -278,15 +283,27 @@ void Executor::run(LaunchRun& run, std::int64_t begin, std::int64_t end) {
   // fibers_ counts from 0 and none is idle, so slot 0 is free until the new fiber has been entered.
   return idle_[0] = Fiber(std::allocator_arg, LaneStackAllocator(fibers_++), [this](Fiber&& from) {
            *left_ = std::move(from);
-           while (!quit_) run_lanes(current.lane);
+           Escape escape;
+           while (!quit_) {
+             // Comes back a second time when the lane that runs here makes a wild access; it is current.lane
+             // then too.
+             const bool faulted = sigsetjmp(escape, 0) != 0;
+             run_lanes(current.lane, escape, faulted);
+           }
            return std::move(host_);
          });
 }
 
 // Runs unstarted lanes until the block needs another fiber's lane, or the host thread, to go on.
-void Executor::run_lanes(Lane* lane) {
-  for (;;) {
-    run_lane(*lane);
+void Executor::run_lanes(Lane* lane, Escape& escape, bool faulted) {
+  for (;; faulted = false) {
+    if (faulted) [[unlikely]] {
+      end_with_fault(*lane);
+      finish(*lane);
+    } else {
+      lane->escape = &escape;
+      run_lane(*lane);
+    }
     Lane* following = next(*lane->warp);
     if (following == nullptr && begin_next_block()) following = next(warp_[0]);
     Fiber& idle = idle_[idle_count_];
@@ -314,6 +331,10 @@ void Executor::run_lane(Lane& lane) {
   } catch (const std::exception& e) {
     end_block(describe(lane) + ": the kernel threw: " + e.what());
   }
+  finish(lane);
+}
+
+void Executor::finish(Lane& lane) {
   lane.warp->finished |= std::uint64_t{1} << lane.index;
   --unfinished_;
 }

@@ -27,7 +27,7 @@ namespace kvr::simt {
 // What the threads that run one launch share: the request, and the error of the lowest block.
 class LaunchRun {
  public:
-  LaunchRun(const LaunchRequest& request, const Schedule& schedule);
+  LaunchRun(const LaunchRequest& request, const Schedule& schedule, const MemoryMap& memory);
   const LaunchRequest& request() const { return request_; }
   const Schedule& schedule() const { return schedule_; }
   std::int64_t blocks() const { return blocks_; }
@@ -35,11 +35,13 @@ class LaunchRun {
   // Once a block has failed, blocks above it need not run.
   bool wanted(std::int64_t block) const { return block < first_error_.load(std::memory_order_relaxed); }
   void report(std::int64_t block, std::string text);
+  std::string describe_address(std::uintptr_t address) const { return memory_.describe(address); }
   const std::string& error() const { return error_; }
 
  private:
   const LaunchRequest& request_;
   const Schedule& schedule_;
+  const MemoryMap& memory_;
   std::int64_t blocks_;
   std::atomic<std::int64_t> first_error_{INT64_MAX};
   std::mutex mutex_;
@@ -85,7 +87,9 @@ class Executor {
   Lane* take(Warp& warp, int index);
   Lane* take_scheduled();
   void run_lane(Lane& lane);
-  void run_lanes(Lane* lane);
+  void finish(Lane& lane);
+  void end_with_fault(const Lane& lane);
+  void run_lanes(Lane* lane, Escape& escape, bool faulted);
   // Switches to `target`, which becomes empty; returns when somebody comes back. Who left is stored in
   // `save`.
   void leave(Fiber& save, Fiber& target);

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 
+#include "harness/simt/memory_fault.h"
 #include "harness/simt/vector_types.h"
 
 namespace kvr::simt {
@@ -52,6 +53,7 @@ struct Lane {
   std::uint32_t index;   // within the warp
   Warp* warp;
   const Call* call;  // where it waits
+  Escape* escape;    // where its fiber takes up when it faults
 };
 
 // Lane sets are bit masks. A lane is in at most one of ready, waiting and finished; in none while it runs.

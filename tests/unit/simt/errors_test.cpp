@@ -7,6 +7,7 @@
 #include <catch2/matchers/catch_matchers_string.hpp>
 #include <stdexcept>
 
+#include "harness/tensor/allocation.h"
 #include "kernels/common/warp.h"
 #include "run_kernel.h"
 
@@ -266,6 +267,67 @@ TEST_CASE(KVR_NAME(
       for (std::size_t b = 0; b < 8; ++b) CHECK(ran[b] == 1);  // everything up to the error has run
     }
   }
+}
+
+// ---- wild accesses
+
+__global__ void writes_at(float* base, std::int64_t element) {
+  if (blockIdx.x == 1 && threadIdx.x == 3) base[element] = 1.0F;
+  __syncthreads();  // the others wait here for a lane that never comes
+}
+
+__global__ void reads_at(const float* base, std::int64_t element, float* out) {
+  *out = base[element];
+}
+
+__global__ void divides(int* out, int by) {
+  *out = 7 / by;
+}
+
+__attribute__((noinline)) int deep(int n) {
+  volatile char frame[512] = {};
+  frame[n % 512] = 1;
+  return n == 0 ? frame[0] : deep(n - 1) + frame[n % 512];
+}
+__global__ void overflows_the_stack(int* out) {
+  *out = deep(100000);
+}
+
+TEST_CASE(KVR_NAME("a wild write names thread, tensor and offset, and the device lives on")) {
+  const HostAllocation memory(TensorSpec::contiguous("x", DType::f32, {64}), {{0, 256}});
+  TestDevice device;
+  device.memory().add(memory.data(), memory.bytes(), "x");
+  auto* const x = reinterpret_cast<float*>(memory.data());
+  for (int again = 0; again < 3; ++again) {
+    REQUIRE(KVR_LAUNCH(writes_at, 4, 2 * kWarpSize, 0, &device, x, std::int64_t{1} << 20).ok());
+    CHECK(device.synchronize().what ==
+          "writes_at: block (1,0,0), thread (3,0,0) (warp 0, lane 3): illegal write to 'x' + 4194304 bytes "
+          "(it has 256)");
+    REQUIRE(KVR_LAUNCH(writes_at, 4, 2 * kWarpSize, 0, &device, x, std::int64_t{5}).ok());
+    CHECK(device.synchronize().ok());
+    CHECK(x[5] == 1.0F);
+  }
+}
+
+TEST_CASE(
+    KVR_NAME("a wild read in front of a tensor, by every thread of every block, on several host threads")) {
+  const HostAllocation memory(TensorSpec::contiguous("x", DType::f32, {64}), {{0, 256}});
+  float out = 0.0F;
+  TestDevice device(4);
+  device.memory().add(memory.data(), memory.bytes(), "x");
+  REQUIRE(KVR_LAUNCH(reads_at, 16, 64, 0, &device, reinterpret_cast<const float*>(memory.data()),
+                     std::int64_t{-2048}, &out)
+              .ok());
+  CHECK(device.synchronize().what ==
+        "reads_at: block (0,0,0), thread (0,0,0) (warp 0, lane 0): illegal read of 'x' - 8192 bytes (it has "
+        "256)");
+}
+
+TEST_CASE(KVR_NAME("an integer division by zero and a stack overflow are errors too")) {
+  int out = 0;
+  CHECK_THAT(KVR_ERROR_OF(divides, 1, 32, &out, 0),
+             ContainsSubstring("thread (0,0,0)") && ContainsSubstring("integer division by zero"));
+  CHECK_THAT(KVR_ERROR_OF(overflows_the_stack, 1, 1, &out), ContainsSubstring("illegal write"));
 }
 
 }  // namespace
