@@ -22,17 +22,12 @@ int time_limit(Tier tier) {
   return tier == Tier::quick ? 300 : tier == Tier::full ? 1800 : 14400;
 }
 
-// The configurations a group is part of.
+// The configurations (ctest -C) a group is for; empty: all. ctest reads its scripts with the policies of old
+// CMake, for which TRUE is a variable.
 std::string condition(Tier tier) {
-  switch (tier) {
-    case Tier::quick:
-      return "TRUE";
-    case Tier::full:
-      return "CTEST_CONFIGURATION_TYPE MATCHES \"^([Ff]ull|[Ss]oak)$\"";
-    case Tier::soak:
-      return "CTEST_CONFIGURATION_TYPE MATCHES \"^[Ss]oak$\"";
-  }
-  return "FALSE";
+  if (tier == Tier::quick) return "";
+  return fmt::format("CTEST_CONFIGURATION_TYPE MATCHES \"^({})$\"",
+                     tier == Tier::full ? "[Ff]ull|[Ss]oak" : "[Ss]oak");
 }
 
 // Catch2 reads ',' '[' '"' and '\' in a test specification as syntax.
@@ -57,16 +52,16 @@ std::string test_script(const std::string& program, const MachineProperties& mac
   const std::string specification =
       escape_specification(fmt::format("{} {}/{}/", machine.name, id.kernel, id.group)) + "*";
   std::string script =
-      fmt::format("if({})\n  add_test({} {} {} --reporter console --reporter {})\n", condition(id.tier),
-                  bracket(name), bracket(program), bracket(specification),
-                  bracket(fmt::format("junit::out={}/{}", junit_folder, file_name)));
+      fmt::format("add_test({} {} {} --reporter console --reporter {})\n", bracket(name), bracket(program),
+                  bracket(specification), bracket(fmt::format("junit::out={}/{}", junit_folder, file_name)));
   script += fmt::format(
-      "  set_tests_properties({} PROPERTIES LABELS {} TIMEOUT {} SKIP_RETURN_CODE {}", bracket(name),
+      "set_tests_properties({} PROPERTIES LABELS {} TIMEOUT {} SKIP_RETURN_CODE {}", bracket(name),
       bracket(fmt::format("{};{};{};{}", machine.platform, id.kernel, tier_name(id.tier), machine.name)),
       time_limit(id.tier), kAllSkipped);
   // One slot of one GPU, of whichever ctest's resource file offers; without such a file this says nothing.
   if (machine.platform != "cpu") script += " RESOURCE_GROUPS \"1,gpus:1\"";
-  return script + ")\nendif()\n";
+  script += ")\n";
+  return condition(id.tier).empty() ? script : fmt::format("if({})\n{}endif()\n", condition(id.tier), script);
 }
 
 }  // namespace

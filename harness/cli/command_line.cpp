@@ -5,8 +5,10 @@
 #include "harness/cli/command_line.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <string>
 #include <string_view>
@@ -14,6 +16,7 @@
 
 #include "harness/cli/commands.h"
 #include "harness/cli/exit_code.h"
+#include "harness/cli/selection.h"
 #include "harness/judge/policy.h"
 #include "harness/report/results.h"
 
@@ -24,8 +27,8 @@ constexpr const char* kExitCodes = R"(
 Exit codes: 0 pass; 1 something failed; 2 bad input, nothing was run; 3 nothing ran (nothing selected, or every case
 skipped or unsupported).)";
 
-constexpr const char* kFilterHelp = R"(
-FILTER: terms that must all match a case's name. A term is a prefix that ends at a '/' (k_norm_rope, k_norm_rope/public),
+constexpr const char* kFilterHelp =
+    R"(FILTER: terms that must all match a case's name. A term is a prefix that ends at a '/' (k_norm_rope, k_norm_rope/public),
 one part of the name (n=37, dtype=bf16), or a pattern with * and ? over the whole name. The word "or" starts another filter.
 A last part seed=N sets the seed.)";
 
@@ -113,8 +116,8 @@ KVR_REQUIRE_DEVICE=1 makes a missing device a failure.)");
 }
 
 void add_replay(CLI::App& app, CheckOptions& options, int& exit_code) {
-  CLI::App& command = add_command(app, "replay", "Run one case again and print its numbers", R"(
-NAME is a case's name as printed, seed included.
+  CLI::App& command = add_command(app, "replay", "Run one case again and print its numbers",
+                                  R"(NAME is a case's name as printed, seed included.
 
 Examples:
   kvr replay 'k_norm_rope/public/n=37/dtype=bf16/pairing=interleaved/table=normal/pos=int32/seed=5' --machine cpu:warp32
@@ -198,6 +201,12 @@ Examples:
   add_worker(app, worker, exit_code);
 
   std::vector<std::string> words = join_negative_numbers(argc, argv);
+  // CLI11 would say that a command is missing, not that this one is none.
+  const std::vector<std::string> commands{"list", "check", "replay", "policy"};
+  if (!words.empty() && !words.front().starts_with('-') &&
+      app.get_subcommands([&](const CLI::App* c) { return c->get_name() == words.front(); }).empty())
+    throw UsageError(fmt::format("'{}' is none of the commands {}{}", words.front(),
+                                 fmt::join(commands, ", "), did_you_mean(words.front(), commands)));
   std::reverse(words.begin(), words.end());  // as CLI11 wants them
   try {
     app.parse(words);

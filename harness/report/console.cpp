@@ -19,7 +19,7 @@ constexpr std::size_t kVerdictWidth = 12;  // "launch_error"
 constexpr auto kProgressInterval = std::chrono::milliseconds(100);
 
 // The part of a case line behind the verdict.
-std::string line_tail(const CaseReport& report) {
+std::string line_tail(const CaseReport& report, bool with_reason) {
   Worst worst;
   worst.add(report);
   const std::string numbers =
@@ -28,7 +28,7 @@ std::string line_tail(const CaseReport& report) {
   std::string text =
       fmt::format("{:>8.3f} s {}  {}  {}", report.seconds, numbers, report.machine, printed_name(report));
   if (!report.fault.empty()) text += fmt::format("  fault {}", report.fault);
-  if (report.verdict != Verdict::pass) text += ": " + report.reason;
+  if (with_reason && report.verdict != Verdict::pass) text += ": " + report.reason;
   return text;
 }
 
@@ -40,7 +40,7 @@ std::string duration_text(double seconds) {
 }  // namespace
 
 std::string case_line(const CaseReport& report) {
-  return fmt::format("{:<{}} {}", verdict_name(report.verdict), kVerdictWidth, line_tail(report));
+  return fmt::format("{:<{}} {}", verdict_name(report.verdict), kVerdictWidth, line_tail(report, true));
 }
 
 ConsoleOptions console_options(std::FILE* stream) {
@@ -75,14 +75,16 @@ void Console::report(const CaseReport& report) {
   const bool failed = is_failure(report.verdict);
   if (!options_.quiet || failed) {
     clear_progress();
+    const bool in_full = options_.verbose || (failed && failures_shown_ < options_.failures_in_full);
     fmt::print(stream_, "{} {}\n",
                paint(fmt::format("{:<{}}", verdict_name(report.verdict), kVerdictWidth), report.verdict),
-               line_tail(report));
-    if (options_.verbose || (failed && failures_shown_ < options_.failures_in_full)) {
+               line_tail(report, !in_full));  // the full text begins with the reason
+    if (in_full) {
       failures_shown_ += failed ? 1 : 0;
       fmt::print(stream_, "{}", describe_case(report));
       if (!options_.verbose && failures_shown_ == options_.failures_in_full)
-        fmt::print(stream_, "(the numbers of further failures: --verbose, --json FILE or kvr replay)\n");
+        fmt::print(stream_,
+                   "(further failures get one line: --verbose, --json FILE or kvr replay say more)\n");
     }
     std::fflush(stream_);
   }
