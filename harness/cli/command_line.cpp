@@ -143,6 +143,106 @@ Examples:
   command.callback([&] { exit_code = run_policy(options); });
 }
 
+void add_study(CLI::App& app, StudyCommandOptions& options, int& exit_code) {
+  CLI::App& command = add_command(app, "study", "Measure how often a policy fails a right kernel",
+                                  std::string(kFilterHelp) + R"(
+
+Examples:
+  kvr study k_norm_rope/public pos=int32 --draws 10000 --policy 'atol=0.06 rtol=0' --policy 'rtol=2^-7 atol=0.001' --policy ''
+  kvr study NAME --draws 1000000 --json study.json          saved from time to time; Ctrl-C stops it
+  kvr study NAME --draws 1000000 --json study.json --resume goes on where it stopped
+  kvr study NAME --draws 1000000 --shard 0/4 --json part0.json
+  kvr study --merge part0.json --merge part1.json --json all.json
+
+Totals and digest are equal for any number of threads and any split into shards. Exit 1: a policy judged here fails a draw and is
+the shipped one. An interrupted study exits with 3.)");
+  command.add_option("FILTER", options.filter, "Which case (exactly one)");
+  command.add_option("--machine", options.machine, "Run here (default: the first machine of this build)")
+      ->type_name("NAME");
+  command.add_option("--draws", options.draws, "How many seeds (default: 10000)")->type_name("N");
+  command.add_option("--seed", options.seed, "The first seed (default: 0)")->type_name("N");
+  command
+      .add_option(
+          "--policy", options.policies,
+          "An alternative, a rule, or '' for the shipped policy; may be repeated (default: the shipped one)")
+      ->type_name("NAME|RULE")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  command.add_option("--threads", options.threads, "Host threads (default: 0, all cores)")->type_name("N");
+  command.add_option("--shard", options.shard, "Only part i of n (default: 0/1)")->type_name("I/N");
+  command.add_flag("--envelope", options.envelope,
+                   "Vary by seed what vendors' arithmetic leaves open (cpu machines)");
+  command.add_option("--fault", options.fault, "Study this source fault instead of the kernel")
+      ->type_name("NAME");
+  command.add_option("--json", options.json, "Save the study here")->type_name("FILE");
+  command.add_flag("--resume", options.resume, "Go on with the study in --json FILE");
+  command.add_option("--merge", options.merge, "Merge these files instead of running; may be repeated")
+      ->type_name("FILE")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  add_policy_file(command, options.policy_file);
+  command.callback([&] { exit_code = run_study_command(options); });
+}
+
+void add_faults(CLI::App& app, FaultsOptions& options, int& exit_code) {
+  CLI::App& command =
+      add_command(app, "faults", "Show which known faults each policy kills", std::string(kFilterHelp) + R"(
+
+Examples:
+  kvr faults                                       every kernel under its shipped policies; exit 1 if a fault survives
+  kvr faults k_norm_rope --published               beside the published ones
+  kvr faults k_norm_rope --policy 'atol=0.06 rtol=0' --policy torch-assert-close
+  kvr faults k_norm_rope/public --sensitivity      the smallest error each policy sees)");
+  command.add_option("FILTER", options.filter, "Which cases (default: all of the tier)");
+  command
+      .add_option("--machine", options.machines, "Run here; may be repeated (default: every machine present)")
+      ->type_name("NAME")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  command
+      .add_option("--policy", options.policies, "A further column: an alternative or a rule; may be repeated")
+      ->type_name("NAME|RULE")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  command.add_flag("--published", options.published, "Every alternative of the policy table as a column");
+  command.add_flag("--sensitivity", options.sensitivity,
+                   "Instead: the smallest error, gain and share of rows that each policy sees");
+  command.add_option("--tier", options.tier, "Cases of this tier and those below (default: quick)")
+      ->type_name("TIER");
+  command.add_option("--seed", options.seed, "Seed of the inputs (default: 0)")->type_name("N");
+  command.add_option("--threads", options.threads, "Host threads (default: 0, all cores)")->type_name("N");
+  command.add_option("--json", options.json, "Write every cell of the matrix here")->type_name("FILE");
+  add_policy_file(command, options.policy_file);
+  command.callback([&] { exit_code = run_faults(options); });
+}
+
+void add_tighten(CLI::App& app, TightenOptions& options, int& exit_code) {
+  CLI::App& command =
+      add_command(app, "tighten", "Show the tightest rules that the draws support, beside the shipped ones",
+                  std::string(kFilterHelp) + R"(
+
+Examples:
+  kvr tighten k_norm_rope/public --draws 1000
+  kvr tighten --fail-on expired,loose              for CI)");
+  command.add_option("FILTER", options.filter, "Which cases (default: all of the quick tier)");
+  command
+      .add_option("--machine", options.machines, "Run here; may be repeated (default: every machine present)")
+      ->type_name("NAME")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  command.add_option("--draws", options.draws, "Seeds per case (default: 200)")->type_name("N");
+  command.add_option("--seed", options.seed, "The first seed (default: 0)")->type_name("N");
+  command.add_option("--threads", options.threads, "Host threads (default: 0, all cores)")->type_name("N");
+  command.add_option("--margin", options.margin, "Factor on the worst value seen (default: 1.5)")
+      ->type_name("X");
+  command.add_flag("--envelope", options.envelope,
+                   "Vary by seed what vendors' arithmetic leaves open (cpu machines)");
+  command.add_option("--fail-on", options.fail_on, "Exit 1 for rows that are expired, loose, or both")
+      ->type_name("expired,loose");
+  add_policy_file(command, options.policy_file);
+  command.callback([&] { exit_code = run_tighten(options); });
+}
+
 void add_worker(CLI::App& app, WorkerOptions& options, int& exit_code) {
   CLI::App& command = *app.add_subcommand("worker", "Started by check and replay")->group("");
   command.add_option("--machine", options.machine)->required();
@@ -158,7 +258,8 @@ std::vector<std::string> join_negative_numbers(int argc, const char* const* argv
   std::vector<std::string> words;
   for (int i = 1; i < argc; ++i) {
     const std::string_view previous = words.empty() ? "" : std::string_view(words.back());
-    const bool numeric = previous == "--seed" || previous == "--threads" || previous == "--timeout";
+    const bool numeric = previous == "--seed" || previous == "--threads" || previous == "--timeout" ||
+                         previous == "--draws" || previous == "--margin";
     if (numeric && argv[i][0] == '-' && argv[i][1] != '-')
       words.back() += fmt::format("={}", argv[i]);
     else
@@ -193,16 +294,22 @@ Examples:
   ListOptions list;
   CheckOptions check, replay;
   PolicyCommandOptions policy;
+  StudyCommandOptions study;
+  FaultsOptions faults;
+  TightenOptions tighten;
   WorkerOptions worker;
   add_list(app, list, exit_code);
   add_check(app, check, exit_code);
   add_replay(app, replay, exit_code);
   add_policy(app, policy, exit_code);
+  add_study(app, study, exit_code);
+  add_faults(app, faults, exit_code);
+  add_tighten(app, tighten, exit_code);
   add_worker(app, worker, exit_code);
 
   std::vector<std::string> words = join_negative_numbers(argc, argv);
   // CLI11 would say that a command is missing, not that this one is none.
-  const std::vector<std::string> commands{"list", "check", "replay", "policy"};
+  const std::vector<std::string> commands{"list", "check", "replay", "policy", "study", "faults", "tighten"};
   if (!words.empty() && !words.front().starts_with('-') &&
       app.get_subcommands([&](const CLI::App* c) { return c->get_name() == words.front(); }).empty())
     throw UsageError(fmt::format("'{}' is none of the commands {}{}", words.front(),

@@ -56,6 +56,50 @@ struct WorkerOptions {
   std::string fault;
 };
 
+struct StudyCommandOptions {
+  std::vector<std::string> filter;
+  std::string machine;  // empty: the first that is present
+  std::string draws = "10000";
+  std::optional<std::string> seed;
+  std::vector<std::string> policies;  // empty: the shipped one
+  int threads = 0;
+  std::string shard = "0/1";  // i/n
+  bool envelope = false;
+  std::string fault;
+  std::optional<std::string> json;
+  bool resume = false;
+  std::vector<std::string> merge;  // files; nothing is run
+  PolicyOptions policy_file;
+};
+
+struct FaultsOptions {
+  std::vector<std::string> filter;
+  std::vector<std::string> machines;  // empty: all that are present
+  std::vector<std::string> policies;  // columns beside the shipped policy
+  bool published = false;             // every alternative of the table that covers the kernel
+  std::string tier = "quick";
+  std::optional<std::string> seed;
+  int threads = 0;
+  bool sensitivity = false;
+  std::optional<std::string> json;
+  PolicyOptions policy_file;
+};
+
+struct TightenOptions {
+  std::vector<std::string> filter;
+  std::vector<std::string> machines;
+  std::string draws = "200";
+  std::optional<std::string> seed;
+  int threads = 0;
+  double margin = 1.5;
+  bool envelope = false;
+  std::string fail_on;  // "expired", "loose" or both
+  PolicyOptions policy_file;
+};
+
+int run_study_command(const StudyCommandOptions& options);
+int run_faults(const FaultsOptions& options);
+int run_tighten(const TightenOptions& options);
 int run_list(const ListOptions& options);
 int run_check(const CheckOptions& options);
 // `options.filter` is the name of one case.

@@ -54,8 +54,8 @@ std::vector<std::string> element_cells(const Element& e, DType dtype) {
           code_text(dtype, e.code),
           fmt::format("{:.9g}", e.expected),
           code_text(dtype, e.expected_code),
-          special ? "-" : fmt::format("{:.3g}", e.error),
-          special ? "-" : fmt::format("{:.3g}", e.allowed),
+          special ? "-" : fmt::format("{:.5g}", e.error),
+          special ? "-" : fmt::format("{:.5g}", e.allowed),
           special ? std::string(mismatch_name(e.mismatch)) : ulp_text(e.ulp)};
 }
 
@@ -120,7 +120,10 @@ std::string describe_output(const OutputReport& output) {
   std::string out =
       fmt::format("  output '{}', {}: {}\n", output.output, dtype_name(output.dtype), counts(c));
   out += elements(output);
-  if (!output.explanation.empty()) out += prose("likely", output.explanation);
+  if (!c.accepted && c.differing == 0)
+    out += prose("likely", "the policy: every code is the correct rounding of the reference");
+  else if (!output.explanation.empty())
+    out += prose("likely", output.explanation);
   out += field("errors", errors(c));
   out += field("ULP off", histogram(c));
   if (c.nan_actual + c.nan_expected + c.inf_actual + c.inf_expected > 0)

@@ -42,7 +42,7 @@ class JsonError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-std::string results_to_json(const Results& results);  // indented, with a final newline
+std::string results_to_json(const Results& results);  // a line per case, with a final newline
 Results results_from_json(std::string_view text);
 
 // One record, on one line without a newline: what a worker process sends.

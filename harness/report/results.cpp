@@ -44,6 +44,8 @@ std::string ulp_text(std::int64_t ulp) {
 }
 
 std::string ratio_text(double ratio) {
+  // Which side of the limit it lies on must be seen.
+  if (ratio != 1.0 && std::abs(ratio - 1.0) < 0.005) return fmt::format("{:.6f}", ratio);
   if (std::isfinite(ratio) && ratio < 1000.0) return fmt::format("{:.2f}", ratio);
   return fmt::format("{:.1e}", ratio);
 }

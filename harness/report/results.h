@@ -57,7 +57,7 @@ struct Worst {
 
 // "2", or "nan" for kNanDistance.
 std::string ulp_text(std::int64_t ulp);
-// "0.41", "1.2e+03", "inf".
+// "0.41", "1.2e+03", "inf"; close to 1 more digits, "1.001333".
 std::string ratio_text(double ratio);
 
 }  // namespace kvr

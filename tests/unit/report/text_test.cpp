@@ -6,6 +6,7 @@
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 #include <cstdio>
+#include <limits>
 
 #include "harness/report/console.h"
 #include "harness/report/failure_text.h"
@@ -69,6 +70,26 @@ TEST_CASE("an accepted output beside a rejected one is one line") {
   report.outputs.push_back(accepted);
   CHECK_THAT(describe_case(report),
              ContainsSubstring("  output 'scale', bf16: accepted, 0.25 x allowed, 1 ULP at worst\n"));
+}
+
+TEST_CASE("an output that is right to the last bit points at the policy, not at the kernel (A1)") {
+  CaseReport report = sample_report();
+  Comparison& c = report.outputs[0].comparison;
+  c.differing = 0;
+  c.examples = {c.examples[1]};  // 24.062 rounds to 24
+  c.histogram = {4736, 0, 0, 0, 0, 0, 0, 0, 0};
+  CHECK_THAT(
+      describe_case(report),
+      ContainsSubstring("  likely    the policy: every code is the correct rounding of the reference\n"));
+}
+
+TEST_CASE("which side of the limit a ratio lies on is seen") {
+  CHECK(ratio_text(0.41) == "0.41");
+  CHECK(ratio_text(1.0) == "1.00");
+  CHECK(ratio_text(1.0013333) == "1.001333");
+  CHECK(ratio_text(0.9999) == "0.999900");
+  CHECK(ratio_text(1234.0) == "1.2e+03");
+  CHECK(ratio_text(std::numeric_limits<double>::infinity()) == "inf");
 }
 
 TEST_CASE("a failure never takes more than 25 lines") {
