@@ -139,6 +139,9 @@ void Session::judge_all(std::uint64_t seed, StudyResult& into) {
     tally.over_half_ulp += absolute.differing > 0 ? 1 : 0;
     tally.max_abs_expected = std::max(tally.max_abs_expected, absolute.max_abs_expected);
     tally.worst_abs.consider(absolute.worst_ratio, seed, absolute.worst);
+    tally.worst_ulp.consider(static_cast<double>(absolute.worst_ulp.ulp), seed, absolute.worst_ulp);
+    tally.worst_bias = std::max(tally.worst_bias, std::fabs(absolute.mean_signed_ulp));
+    tally.worst_row_l2 = std::max(tally.worst_row_l2, absolute.worst_row_l2);
     const Comparison relative = judge(outcome, rules_[t]->relative);
     tally.worst_rel.consider(relative.worst_ratio, seed, relative.worst);
     for (std::size_t p = 0; p < tally.policies.size(); ++p) {
@@ -200,6 +203,9 @@ void add(const StudyResult& from, StudyResult& into) {
     b.differing += a.differing;
     b.worst_abs.merge(a.worst_abs);
     b.worst_rel.merge(a.worst_rel);
+    b.worst_ulp.merge(a.worst_ulp);
+    b.worst_bias = std::max(b.worst_bias, a.worst_bias);
+    b.worst_row_l2 = std::max(b.worst_row_l2, a.worst_row_l2);
     b.max_abs_expected = std::max(b.max_abs_expected, a.max_abs_expected);
     for (std::size_t p = 0; p < a.policies.size(); ++p) {
       const PolicyTally& from_policy = a.policies[p];

@@ -44,6 +44,9 @@ struct OutputTally {
   std::uint64_t differing = 0;  // elements of which that is true
   Extreme worst_abs;            // largest |actual - expected|
   Extreme worst_rel;            // largest |actual - expected| / |expected|
+  Extreme worst_ulp;            // largest code distance to the rounded reference
+  double worst_bias = 0.0;      // largest |mean signed error| of a draw, in ULP
+  double worst_row_l2 = 0.0;    // largest relative L2 error of a row
   double max_abs_expected = 0.0;
   std::vector<PolicyTally> policies;
 };
