@@ -11,7 +11,9 @@
 # kvr_add_command() makes the executable that has all of it.
 
 include(KvrFaults)
+include(KvrStrict)
 
+set(KVR_CMAKE_DIR "${CMAKE_CURRENT_LIST_DIR}" CACHE INTERNAL "")
 if(NOT KVR_INSTALLED)
   cmake_path(GET CMAKE_CURRENT_LIST_DIR PARENT_PATH kvr_root)
   set(KVR_INCLUDE_DIR "${kvr_root}" CACHE INTERNAL "")
@@ -27,6 +29,12 @@ target_link_libraries(kvr_all_cases INTERFACE kvr::suite kvr_reference)
 if(NOT TARGET kvr::reference)
   add_library(kvr::reference ALIAS kvr_reference)
 endif()
+
+# kvr_enable_language(): for a project that adds kvr as a subdirectory, called in its top-level CMakeLists.txt. A language is enabled per
+# directory, and only at file scope, so kvr cannot do it for its parent. (find_package(kvr) has done it.)
+macro(kvr_enable_language)
+  include("${KVR_CMAKE_DIR}/KvrLanguage.cmake")
+endmacro()
 
 # <folder>/<name>/<name><extension> or <folder>/<name><extension>.
 function(_kvr_find_source name extension result)
@@ -45,7 +53,7 @@ function(_kvr_add_objects target)
   add_library(${target} OBJECT ${ARGN})
   target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}")
   target_link_libraries(${target} PRIVATE kvr::options)
-  if(TARGET kvr_warnings)
+  if(PROJECT_NAME STREQUAL "kvr")  # other projects choose their own warnings
     target_link_libraries(${target} PRIVATE kvr_warnings)
   endif()
 endfunction()
@@ -65,9 +73,21 @@ function(_kvr_add_kernel_objects target build wrapper)
   target_sources(kvr_all_kernels INTERFACE $<TARGET_OBJECTS:${target}>)
 endfunction()
 
-# kvr_add_kernel(<name>): compiles <name>/<name>.cu once for every build of this platform (cuda; hip; warp32 and warp64),
+# An object that a rule of this folder makes joins every program that links `target`; `rule` names the rule.
+function(_kvr_link_object target rule object)
+  add_custom_target(${rule} DEPENDS "${object}")
+  add_dependencies(${target} ${rule})
+  target_link_libraries(${target} INTERFACE "${object}")
+endfunction()
+
+# kvr_add_kernel(<name>): compiles <name>/<name>.cu once for every build of this platform (cuda; hip; warp32 and warp64,
+# and these two in strict mode),
 # with KVR_BUILD as its namespace, and the faults of <name>/faults.txt (KvrFaults.cmake) likewise, all of one build in one object.
 function(kvr_add_kernel name)
+  if(NOT DEFINED CMAKE_${KVR_KERNEL_LANGUAGE}_COMPILE_OBJECT)
+    message(FATAL_ERROR
+      "kvr_add_kernel(${name}): ${KVR_KERNEL_LANGUAGE} is not enabled here; call kvr_enable_language() in the top-level CMakeLists.txt")
+  endif()
   _kvr_find_source(${name} .cu source)
   cmake_path(GET source PARENT_PATH folder)
   set(generated "${CMAKE_CURRENT_BINARY_DIR}/${name}")
@@ -84,6 +104,13 @@ function(kvr_add_kernel name)
     if(KVR_PLATFORM STREQUAL "cpu")
       target_compile_options(kvr_kernel_${name}_${build} PRIVATE $<$<NOT:$<CONFIG:Debug>>:-O3>)
     endif()
+  endforeach()
+
+  foreach(build IN LISTS KVR_STRICT_BUILDS)
+    set(wrapper "${generated}/${build}/${name}.cpp")
+    kvr_write_if_different("${wrapper}" "#include \"${source}\"\n")
+    kvr_add_strict_object(object "${generated}/${build}/${name}" "${wrapper}" ${build})
+    _kvr_link_object(kvr_all_kernels kvr_kernel_${name}_${build} "${object}")
   endforeach()
 
   set(faults_file "${folder}/faults.txt")
@@ -120,7 +147,7 @@ function(kvr_add_reference name)
   add_library(kvr_reference_${name} STATIC "${source}")
   target_include_directories(kvr_reference_${name} PRIVATE "${PROJECT_SOURCE_DIR}")
   target_link_libraries(kvr_reference_${name} PUBLIC kvr::numeric)
-  if(TARGET kvr_warnings)
+  if(PROJECT_NAME STREQUAL "kvr")
     target_link_libraries(kvr_reference_${name} PRIVATE kvr_warnings)
   endif()
   target_link_libraries(kvr_reference INTERFACE kvr_reference_${name})

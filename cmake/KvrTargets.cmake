@@ -16,6 +16,8 @@ target_compile_features(kvr_options INTERFACE cxx_std_20)
 add_library(kvr_warnings INTERFACE)
 target_compile_options(kvr_warnings INTERFACE
   $<$<COMPILE_LANGUAGE:CXX,HIP>:-Wall -Wextra -Wpedantic -Wshadow>
+  # g++ 12 reports assignments of short literals to strings (GCC bug 105651).
+  $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CXX_COMPILER_ID:GNU>>:-Wno-restrict>
   $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall,-Wextra>
   $<$<AND:$<COMPILE_LANGUAGE:CXX,HIP>,$<BOOL:${KVR_WERROR}>>:-Werror>
   $<$<AND:$<COMPILE_LANGUAGE:CUDA>,$<BOOL:${KVR_WERROR}>>:-Werror=all-warnings>)

@@ -4,18 +4,30 @@
 # Configures, builds and runs project/ from nothing. MODE: installed or subdirectory.
 file(REMOVE_RECURSE "${WORK_DIR}")
 set(prefixes "${KVR_SOURCE_DIR}/.deps" $ENV{CMAKE_PREFIX_PATH})
-set(source_option "")
+set(options "")
+foreach(language CUDA HIP)
+  if(${language}_ARCHITECTURES)
+    string(REPLACE ";" "\\;" architectures "${${language}_ARCHITECTURES}")
+    list(APPEND options "-DCMAKE_${language}_ARCHITECTURES=${architectures}")
+  endif()
+endforeach()
 if(MODE STREQUAL "installed")
   execute_process(COMMAND ${CMAKE_COMMAND} --install "${KVR_BINARY_DIR}" --prefix "${WORK_DIR}/prefix"
     OUTPUT_QUIET COMMAND_ERROR_IS_FATAL ANY)
   list(PREPEND prefixes "${WORK_DIR}/prefix")
 else()
-  set(source_option "-DKVR_SOURCE_DIR=${KVR_SOURCE_DIR}" "-DKVR_PLATFORM=${KVR_PLATFORM}")
+  list(APPEND options "-DKVR_SOURCE_DIR=${KVR_SOURCE_DIR}" "-DKVR_PLATFORM=${KVR_PLATFORM}")
 endif()
 execute_process(
   COMMAND ${CMAKE_COMMAND} -S "${CMAKE_CURRENT_LIST_DIR}/project" -B "${WORK_DIR}/build" -G "${GENERATOR}"
-    "-DCMAKE_BUILD_TYPE=${BUILD_TYPE}" "-DCMAKE_CXX_COMPILER=${CXX_COMPILER}" "-DCMAKE_PREFIX_PATH=${prefixes}" ${source_option}
+    "-DCMAKE_BUILD_TYPE=${BUILD_TYPE}" "-DCMAKE_CXX_COMPILER=${CXX_COMPILER}" "-DCMAKE_PREFIX_PATH=${prefixes}" ${options}
   COMMAND_ERROR_IS_FATAL ANY)
+if(MODE STREQUAL "subdirectory")
+  # What this mode adds is how the parts are declared and found; linking them needs the whole harness compiled once more.
+  execute_process(COMMAND ${CMAKE_COMMAND} --build "${WORK_DIR}/build" --target kernels/all reference/all cases/all
+    COMMAND_ERROR_IS_FATAL ANY)
+  return()
+endif()
 execute_process(COMMAND ${CMAKE_COMMAND} --build "${WORK_DIR}/build" --target check_scale_add COMMAND_ERROR_IS_FATAL ANY)
 
 # Without a GPU a cuda or hip build can only list what it would run.
