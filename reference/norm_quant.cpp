@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <cstring>
 #include <limits>
 
 #include "harness/numeric/codec.h"
@@ -12,6 +13,7 @@
 namespace kvr::reference {
 namespace {
 
+constexpr std::size_t kBlock = 256;       // elements that share one decision whether anything is open
 constexpr double kUnit = 0x1p-24 * 1.01;  // u, and 1 % for second-order terms
 
 std::vector<float> decode_table(DType dtype) {
@@ -62,20 +64,31 @@ bool rounds(const NormQuantArgs& args) {
   return args.rounding == RoundingContract::per_op && args.dtype != DType::f32;
 }
 
-// Round to nearest even with the floating-point adder of double: adding 1.5 * 2^52 quanta leaves no bit below
-// the quantum. Mantissa: stored bits of the format.
+// Round to nearest even with the floating-point adder: adding 1.5 * 2^23 quanta of the format leaves no bit
+// below the quantum. Mantissa: stored bits of the format. For |value| < 2^100: beyond it the sum may
+// overflow.
 template <int Mantissa>
-float round_mantissa(float value) {
+float round_moderate(float value) {
+  constexpr float kMinNormal = Mantissa == 7 ? 0x1p-126F : 0x1p-14F;
+  constexpr float kMaxFinite = Mantissa == 7 ? 0x1.FEp127F : 65504.0F;
+  const float power = std::bit_cast<float>(std::bit_cast<std::uint32_t>(value) & 0x7F800000U);
+  const float magic = (power < kMinNormal ? kMinNormal : power) * (0x1.8p23F / (1 << Mantissa));
+  const float rounded = (value + magic) - magic;
+  return std::fabs(rounded) > kMaxFinite ? std::numeric_limits<float>::infinity() * rounded : rounded;
+}
+
+// For every float: the same in double, where nothing overflows; the sign of zero is kept.
+template <int Mantissa>
+float round_any(float value) {
   constexpr double kMinNormal = Mantissa == 7 ? 0x1p-126 : 0x1p-14;
   constexpr float kMaxFinite = Mantissa == 7 ? 0x1.FEp127F : 65504.0F;
-  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  if (!(std::fabs(value) <= std::numeric_limits<float>::max())) return value;
   const double x = value;
   const double power = std::bit_cast<double>(std::bit_cast<std::uint64_t>(x) & 0x7FF0000000000000ULL);
   const double magic = (power < kMinNormal ? kMinNormal : power) * (0x1.8p52 / (1 << Mantissa));
-  float rounded = static_cast<float>((x + magic) - magic);
-  rounded = std::fabs(rounded) > kMaxFinite ? kInfinity : rounded;
-  rounded = std::fabs(value) <= std::numeric_limits<float>::max() ? rounded : value;
-  return std::copysign(rounded, value);
+  const auto rounded = static_cast<float>((x + magic) - magic);
+  return std::copysign(std::fabs(rounded) > kMaxFinite ? std::numeric_limits<float>::infinity() : rounded,
+                       value);
 }
 
 // The Real version of RN_T, for the plain loops.
@@ -120,7 +133,7 @@ float float_at_most(double x) {
 
 float round_to(DType dtype, float value) {
   if (dtype == DType::f32) return value;
-  return dtype == DType::bf16 ? round_mantissa<7>(value) : round_mantissa<10>(value);
+  return dtype == DType::bf16 ? round_any<7>(value) : round_any<10>(value);
 }
 
 double tie_distance(DType dtype, double value) {
@@ -221,20 +234,38 @@ NormQuantBounds::NormQuantBounds(const NormQuantArgs& args) : args_(args) {
   const auto size = static_cast<std::size_t>(args.width);
   weight_.resize(size);
   load_floats(args.weight, args.weight_dtype, 0, args.width, weight_.data());
+  largest_weight_ = 1.0F;
+  for (const float w : weight_) largest_weight_ = std::max(largest_weight_, std::fabs(w));
   bias_.resize(size);
   if (args.bias != nullptr) load_floats(args.bias, args.weight_dtype, 0, args.width, bias_.data());
 }
 
 void NormQuantBounds::row(std::int64_t n, Row& out) const {
+  out.code.assign(static_cast<std::size_t>(args_.width), 0.0);
+  out.code_budget.assign(static_cast<std::size_t>(args_.width), 0.0);
+  row(n, out, out.code, out.code_budget);
+}
+
+void NormQuantBounds::row(std::int64_t n, Row& out, std::span<double> code, std::span<double> budget) const {
   load(n, out);
   statistics(out);
-  if (!rounds(args_))
-    normalise<false, 0>(out);
-  else if (args_.dtype == DType::bf16)
-    normalise<true, 7>(out);
-  else
-    normalise<true, 10>(out);
-  quantise(out);
+  out.lo.resize(out.x.size());
+  out.hi.resize(out.x.size());
+  const bool moderate = out.largest * out.r_hi * largest_weight_ < 0x1p100F && out.r_hi < 0x1p100F;
+  for (std::size_t begin = 0; begin < out.x.size(); begin += kBlock) {
+    const std::size_t end = std::min(begin + kBlock, out.x.size());
+    if (!rounds(args_))
+      normalise(out, begin, end, [](float value) { return value; });
+    else if (args_.dtype == DType::bf16 && moderate)
+      normalise(out, begin, end, round_moderate<7>);
+    else if (args_.dtype == DType::bf16)
+      normalise(out, begin, end, round_any<7>);
+    else if (moderate)
+      normalise(out, begin, end, round_moderate<10>);
+    else
+      normalise(out, begin, end, round_any<10>);
+  }
+  quantise(out, code, budget);
 }
 
 void NormQuantBounds::load(std::int64_t n, Row& out) const {
@@ -271,11 +302,18 @@ void NormQuantBounds::statistics(Row& out) const {
     delta = std::max(std::fabs(static_cast<double>(out.mean_hi) - mean),
                      std::fabs(static_cast<double>(out.mean_lo) - mean));
   }
-  double squares = 0.0;
-  for (const float x : out.x) {
-    const double d = static_cast<double>(x) - mean;
-    squares += d * d;
+  // Four sums side by side: the one chain of additions would decide how long the whole reference takes.
+  double parts[4] = {};
+  float largest[4] = {};
+  const std::size_t whole = out.x.size() / 4 * 4;
+  for (std::size_t j = 0; j < out.x.size(); ++j) {
+    const std::size_t part = j < whole ? j % 4 : 0;
+    const double d = static_cast<double>(out.x[j]) - mean;
+    parts[part] += d * d;
+    largest[part] = std::max(largest[part], std::fabs(out.x[j]));
   }
+  const double squares = (parts[0] + parts[1]) + (parts[2] + parts[3]);
+  out.largest = std::max(std::max(largest[0], largest[1]), std::max(largest[2], largest[3]));
   const double variance = squares / H;
   const double error = (depth + (args_.norm == Norm::layer ? 4.0 : 2.0)) * kUnit;
   const double eps = static_cast<double>(args_.eps);
@@ -291,120 +329,139 @@ void NormQuantBounds::statistics(Row& out) const {
   if (std::isnan(variance)) out.r_lo = out.r_hi = std::numeric_limits<float>::quiet_NaN();
 }
 
-template <bool Rounds, int Mantissa>
-void NormQuantBounds::normalise(Row& out) const {
-  const std::size_t size = out.x.size();
-  out.lo.resize(size);
-  out.hi.resize(size);
-  const float* x = out.x.data();
-  const float* w = weight_.data();
-  float* lo = out.lo.data();
-  float* hi = out.hi.data();
+// Both ends of v for a block of elements. Where both ends of d * r round to one number, which is nearly
+// everywhere for 16-bit T, the second end is a copy.
+template <class Round>
+void NormQuantBounds::normalise(Row& out, std::size_t begin, std::size_t end, Round round) const {
+  const std::size_t count = end - begin;
+  const float* const x = out.x.data() + begin;
+  const float* const w = weight_.data() + begin;
+  const float* const b = bias_.data() + begin;
+  float* const lo = out.lo.data() + begin;
+  float* const hi = out.hi.data() + begin;
   const float r_lo = out.r_lo;
   const float r_hi = out.r_hi;
   const float mean_lo = out.mean_lo;
   const float mean_hi = out.mean_hi;
-  const auto round = [](float value) {
-    if constexpr (Rounds) return round_mantissa<Mantissa>(value);
-    return value;
-  };
-  for (std::size_t j = 0; j < size; ++j) {
+  int different = 0;
+  for (std::size_t j = 0; j < count; ++j) {
     const float d_lo = x[j] - mean_hi;
     const float d_hi = x[j] - mean_lo;
-    const float t_lo = round(d_lo * (d_lo >= 0.0F ? r_lo : r_hi));
-    const float t_hi = round(d_hi * (d_hi >= 0.0F ? r_hi : r_lo));
-    const float a = round(t_lo * w[j]);
-    const float b = round(t_hi * w[j]);
-    lo[j] = w[j] >= 0.0F ? a : b;
-    hi[j] = w[j] >= 0.0F ? b : a;
-    if (args_.norm == Norm::layer && !Rounds) {
-      // The product may or may not be rounded before the addition: a compiler may contract the two.
-      const float low = w[j] >= 0.0F ? t_lo : t_hi;
-      const float high = w[j] >= 0.0F ? t_hi : t_lo;
-      lo[j] = std::min(lo[j] + bias_[j], std::fma(low, w[j], bias_[j]));
-      hi[j] = std::max(hi[j] + bias_[j], std::fma(high, w[j], bias_[j]));
+    lo[j] = round(d_lo * (d_lo >= 0.0F ? r_lo : r_hi));
+    hi[j] = round(d_hi * (d_hi >= 0.0F ? r_hi : r_lo));
+    different |= lo[j] != hi[j] ? 1 : 0;
+  }
+  const bool layer = args_.norm == Norm::layer;
+  if (different == 0 && (!layer || rounds(args_))) {
+    for (std::size_t j = 0; j < count; ++j) {
+      lo[j] = round(lo[j] * w[j]);
+      if (layer) lo[j] = round(lo[j] + b[j]);
+    }
+    std::copy(lo, lo + count, hi);
+    return;
+  }
+  for (std::size_t j = 0; j < count; ++j) {
+    const float low = w[j] >= 0.0F ? lo[j] : hi[j];
+    const float high = w[j] >= 0.0F ? hi[j] : lo[j];
+    lo[j] = round(low * w[j]);
+    hi[j] = round(high * w[j]);
+    if (!layer) continue;
+    if (rounds(args_)) {
+      lo[j] = round(lo[j] + b[j]);
+      hi[j] = round(hi[j] + b[j]);
+    } else {  // the product may or may not be rounded before the addition: a compiler may contract the two
+      lo[j] = std::min(lo[j] + b[j], std::fma(low, w[j], b[j]));
+      hi[j] = std::max(hi[j] + b[j], std::fma(high, w[j], b[j]));
     }
   }
-  if (Rounds && args_.norm == Norm::layer)
-    for (std::size_t j = 0; j < size; ++j) {
-      lo[j] = round(lo[j] + bias_[j]);
-      hi[j] = round(hi[j] + bias_[j]);
-    }
 }
 
-void NormQuantBounds::quantise(Row& out) const {
-  const std::int64_t length = scale_width(args_);
-  const std::int64_t groups = scales_per_row(args_);
-  out.scale.resize(static_cast<std::size_t>(groups));
-  out.code.resize(out.x.size());
-  out.code_budget.resize(out.x.size());
+void NormQuantBounds::quantise(Row& out, std::span<double> code, std::span<double> budget) const {
+  const auto length = static_cast<std::size_t>(scale_width(args_));
+  const auto groups = static_cast<std::size_t>(scales_per_row(args_));
+  out.scale.resize(groups);
   out.clamped = false;
   out.saturated = out.ambiguous_scales = out.ambiguous_codes = 0;
-  for (std::int64_t g = 0; g < groups; ++g) {
-    const std::int64_t begin = g * length;
-    const std::int64_t end = begin + length;
-    if (args_.quantiser == Quantiser::per_tensor) {
-      const float scale = given_scale(args_);
-      out.scale[0] = {static_cast<double>(scale), 0.0};
-      codes(out, begin, end, scale, scale);
-      continue;
+  const auto scale_of = [this](float amax) {
+    const float scale = amax / args_.out_format.max;
+    return scale < scale_floor(args_) ? scale_floor(args_) : scale;
+  };
+  for (std::size_t g = 0; g < groups; ++g) {
+    float scale_lo = given_scale(args_);
+    float scale_hi = scale_lo;
+    if (args_.quantiser != Quantiser::per_tensor) {
+      float amax_lo = 0.0F;
+      float amax_hi = 0.0F;
+      bool nan = false;
+      for (std::size_t j = g * length; j < (g + 1) * length; ++j) {
+        const float lo = out.lo[j];
+        const float hi = out.hi[j];
+        nan |= lo != lo || hi != hi;
+        const float least = lo > 0.0F ? lo : hi < 0.0F ? -hi : 0.0F;
+        const float most = -lo > hi ? -lo : hi;
+        amax_lo = least > amax_lo ? least : amax_lo;
+        amax_hi = most > amax_hi ? most : amax_hi;
+      }
+      if (nan) amax_lo = amax_hi = std::numeric_limits<float>::quiet_NaN();
+      const float bound = given_bound(args_);
+      out.clamped |= amax_lo > bound;
+      if (bound != bound || amax_lo > bound) amax_lo = bound;
+      if (bound != bound || amax_hi > bound) amax_hi = bound;
+      scale_lo = scale_of(amax_lo);
+      scale_hi = scale_of(amax_hi);
     }
-    float amax_lo = 0.0F;
-    float amax_hi = 0.0F;
-    bool nan = false;
-    for (std::int64_t j = begin; j < end; ++j) {
-      const float lo = out.lo[static_cast<std::size_t>(j)];
-      const float hi = out.hi[static_cast<std::size_t>(j)];
-      nan |= lo != lo || hi != hi;
-      const float least = lo > 0.0F ? lo : hi < 0.0F ? -hi : 0.0F;
-      const float most = -lo > hi ? -lo : hi;
-      amax_lo = least > amax_lo ? least : amax_lo;
-      amax_hi = most > amax_hi ? most : amax_hi;
-    }
-    if (nan) amax_lo = amax_hi = std::numeric_limits<float>::quiet_NaN();
-    const float bound = given_bound(args_);
-    out.clamped |= amax_lo > bound;
-    if (bound != bound || amax_lo > bound) amax_lo = bound;
-    if (bound != bound || amax_hi > bound) amax_hi = bound;
-    const auto scale_of = [this](float amax) {
-      const float scale = amax / args_.out_format.max;
-      return scale < scale_floor(args_) ? scale_floor(args_) : scale;
-    };
-    const float scale_lo = scale_of(amax_lo);
-    const float scale_hi = scale_of(amax_hi);
-    out.ambiguous_scales += scale_lo < scale_hi ? 1 : 0;
-    const double lo = scale_lo;
-    const double hi = scale_hi;
-    out.scale[static_cast<std::size_t>(g)] =
-        scale_lo < scale_hi ? Judged{lo + (hi - lo) / 2.0, (hi - lo) / 2.0} : Judged{lo, 0.0};
-    codes(out, begin, end, scale_lo, scale_hi);
+    const double middle = (static_cast<double>(scale_lo) + static_cast<double>(scale_hi)) / 2.0;
+    const bool open = scale_lo < scale_hi;
+    out.ambiguous_scales += open ? 1 : 0;
+    out.scale[g] = {open ? middle : static_cast<double>(scale_lo),
+                    open ? static_cast<double>(scale_hi) - middle : 0.0};
+    for (std::size_t begin = g * length; begin < (g + 1) * length; begin += kBlock)
+      codes(out, begin, std::min(begin + kBlock, (g + 1) * length), scale_lo, scale_hi, code, budget);
   }
 }
 
-void NormQuantBounds::codes(Row& out, std::int64_t begin, std::int64_t end, float scale_lo,
-                            float scale_hi) const {
+void NormQuantBounds::codes(Row& out, std::size_t begin, std::size_t end, float scale_lo, float scale_hi,
+                            std::span<double> code, std::span<double> budget) const {
   const float max = args_.out_format.max;
-  const bool by_division = divides(args_);
+  const auto clamp = [max](float q) { return q > max ? max : q < -max ? -max : q; };
+  const std::size_t count = end - begin;
+  const float* const lo = out.lo.data() + begin;
+  const float* const hi = out.hi.data() + begin;
+  double* const to = code.data() + begin;
   const float inverse_lo = 1.0F / scale_hi;
   const float inverse_hi = 1.0F / scale_lo;
-  const auto clamp = [max](float q) { return q > max ? max : q < -max ? -max : q; };
-  std::int64_t saturated = 0;
-  std::int64_t ambiguous = 0;
-  for (auto j = static_cast<std::size_t>(begin); j < static_cast<std::size_t>(end); ++j) {
-    const float v_lo = out.lo[j];
-    const float v_hi = out.hi[j];
+  int saturated = 0;
+  // Bytes, not values: a NaN is equal to itself here.
+  if (!(scale_lo < scale_hi) && std::memcmp(lo, hi, count * sizeof(float)) == 0) {
+    if (divides(args_))
+      for (std::size_t j = 0; j < count; ++j) {
+        const float q = clamp(lo[j] / scale_lo);
+        saturated += std::fabs(q) == max ? 1 : 0;
+        to[j] = static_cast<double>(q);
+      }
+    else
+      for (std::size_t j = 0; j < count; ++j) {
+        const float q = clamp(lo[j] * inverse_lo);
+        saturated += std::fabs(q) == max ? 1 : 0;
+        to[j] = static_cast<double>(q);
+      }
+    out.saturated += saturated;
+    return;
+  }
+  int ambiguous = 0;
+  const bool by_division = divides(args_);
+  double* const allowed = budget.data() + begin;
+  for (std::size_t j = 0; j < count; ++j) {
     // Towards lo: a positive v shrinks with a larger scale, a negative one with a smaller.
-    float q_lo = by_division ? v_lo / (v_lo >= 0.0F ? scale_hi : scale_lo)
-                             : v_lo * (v_lo >= 0.0F ? inverse_lo : inverse_hi);
-    float q_hi = by_division ? v_hi / (v_hi >= 0.0F ? scale_lo : scale_hi)
-                             : v_hi * (v_hi >= 0.0F ? inverse_hi : inverse_lo);
-    q_lo = clamp(q_lo);
-    q_hi = clamp(q_hi);
+    const float q_lo = clamp(by_division ? lo[j] / (lo[j] >= 0.0F ? scale_hi : scale_lo)
+                                         : lo[j] * (lo[j] >= 0.0F ? inverse_lo : inverse_hi));
+    const float q_hi = clamp(by_division ? hi[j] / (hi[j] >= 0.0F ? scale_lo : scale_hi)
+                                         : hi[j] * (hi[j] >= 0.0F ? inverse_hi : inverse_lo));
     saturated += std::fabs(q_lo) == max ? 1 : 0;
     ambiguous += q_lo < q_hi ? 1 : 0;
     const double middle = (static_cast<double>(q_lo) + static_cast<double>(q_hi)) / 2.0;
-    out.code[j] = q_lo < q_hi ? middle : static_cast<double>(q_lo);
-    out.code_budget[j] = q_lo < q_hi ? static_cast<double>(q_hi) - middle : 0.0;
+    to[j] = q_lo < q_hi ? middle : static_cast<double>(q_lo);
+    allowed[j] = q_lo < q_hi ? static_cast<double>(q_hi) - middle : 0.0;
   }
   out.saturated += saturated;
   out.ambiguous_codes += ambiguous;

@@ -36,6 +36,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "kernels/norm_quant/norm_quant.h"
@@ -89,19 +90,25 @@ class NormQuantBounds {
     // Workspace of row(); of interest to tests.
     std::vector<float> x, lo, hi;  // v's interval in lo, hi
     float mean_lo = 0.0F, mean_hi = 0.0F, r_lo = 0.0F, r_hi = 0.0F;
+    float largest = 0.0F;  // |x|; the same with LayerNorm
   };
   void row(std::int64_t n, Row& out) const;
+  // As above with codes and budgets stored elsewhere, H of each; a budget of 0 is not written, so they start
+  // as 0.
+  void row(std::int64_t n, Row& out, std::span<double> code, std::span<double> budget) const;
 
  private:
   void load(std::int64_t n, Row& out) const;
   void statistics(Row& out) const;
-  template <bool Rounds, int Mantissa>
-  void normalise(Row& out) const;
-  void quantise(Row& out) const;
-  void codes(Row& out, std::int64_t begin, std::int64_t end, float scale_lo, float scale_hi) const;
+  template <class Round>
+  void normalise(Row& out, std::size_t begin, std::size_t end, Round round) const;
+  void quantise(Row& out, std::span<double> code, std::span<double> budget) const;
+  void codes(Row& out, std::size_t begin, std::size_t end, float scale_lo, float scale_hi,
+             std::span<double> code, std::span<double> budget) const;
 
   NormQuantArgs args_;
   std::vector<float> weight_, bias_;
+  float largest_weight_ = 1.0F;
 };
 
 }  // namespace kvr::reference

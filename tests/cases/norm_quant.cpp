@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <limits>
 
 namespace kvr::norm_quant_cases {
 namespace {
@@ -154,11 +155,8 @@ void expect(const NormQuantArgs& args, Expectations& expected, bool bound_must_m
   tbb::parallel_for(tbb::blocked_range<std::int64_t>(0, args.tokens, grain), [&](const auto& range) {
     reference::NormQuantBounds::Row row;
     for (std::int64_t n = range.begin(); n != range.end(); ++n) {
-      bounds.row(n, row);
       const auto at = static_cast<std::size_t>(n);
-      std::copy(row.code.begin(), row.code.end(), out.values.begin() + static_cast<std::ptrdiff_t>(at * H));
-      std::copy(row.code_budget.begin(), row.code_budget.end(),
-                out.budgets.begin() + static_cast<std::ptrdiff_t>(at * H));
+      bounds.row(n, row, out.values.subspan(at * H, H), out.budgets.subspan(at * H, H));
       for (std::size_t g = 0; dynamic && g < groups; ++g) {
         scales.values[at * groups + g] = row.scale[g].value;
         scales.budgets[at * groups + g] = row.scale[g].budget;
@@ -188,7 +186,7 @@ void expect(const NormQuantArgs& args, Expectations& expected, bool bound_must_m
                     clamped.load(), args.tokens, 100.0 * share);
 }
 
-void add_argument_faults(CaseBuilder& c, const NormQuantArgs& args, bool has_residual) {
+void add_argument_faults(CaseBuilder& c, const NormQuantArgs& args, bool has_residual, bool on_device) {
   using Args = NormQuantArgs;
   c.argument_fault<Args>("eps x100", [](Args& a) { a.eps *= 100.0F; });
   if (args.dtype != DType::f32)
@@ -207,7 +205,7 @@ void add_argument_faults(CaseBuilder& c, const NormQuantArgs& args, bool has_res
     });
   c.argument_fault<Args>("14/15 of the format's maximum (224 for 240)",
                          [](Args& a) { a.out_format.max = a.out_format.max * 14.0F / 15.0F; });
-  if (args.quantiser == Quantiser::per_tensor)
+  if (args.quantiser == Quantiser::per_tensor && !on_device)
     c.argument_fault<Args>("static scale doubled", [](Args& a) { a.scale *= 2.0F; });
 }
 
@@ -298,7 +296,12 @@ void describe(CaseBuilder& c) {
     if (args.norm == Norm::layer) bound_args.bias = at("bias");
     bound_args.out = static_cast<std::byte*>(at("out").value) + strides.offset;
     if (dynamic) bound_args.scales = at("scales");
-    if (on_device) (dynamic ? bound_args.scale_ub_at : bound_args.scale_at) = at("factor");
+    if (on_device) {
+      // What the host says does not count then: something else stands there.
+      (dynamic ? bound_args.scale_ub_at : bound_args.scale_at) = at("factor");
+      bound_args.scale_ub = std::numeric_limits<float>::infinity();
+      bound_args.scale = 512.0F;
+    }
     break_argument(bound_args, refuse);
     return bound_args;
   });
@@ -315,7 +318,7 @@ void describe(CaseBuilder& c) {
   c.reference<NormQuantArgs>([matters = bound == "q75"](const NormQuantArgs& a, Expectations& expected) {
     expect(a, expected, matters);
   });
-  add_argument_faults(c, args, has_residual);
+  add_argument_faults(c, args, has_residual, on_device);
 }
 
 }  // namespace kvr::norm_quant_cases

@@ -27,96 +27,10 @@ bool groups_divide(const Params& p) {
   return q[0] != 'g' || p.integer("h") % (q == "g64" ? 64 : 128) == 0;
 }
 
+// Special cases first, then the products, the largest last: a wrong kernel is found soon.
 const bool registered = register_cases(
     "norm_quant", norm_quant_cases::describe,
     {
-        // Every combination of the contract, in every layout.
-        quick("contract")
-            .axis("n", {"5"})
-            .axis("h", {"1024", "769"})
-            .axis("dtype", kDtypes)
-            .axis("q", {"static", "token", "g128"})
-            .axis("out", kOutputs)
-            .axis("norm", {"rms", "layer"})
-            .axis("res", {"none", "f32_sum", "rounded_sum"})
-            .axis("round", {"per_op", "once"})
-            .where([](const Params& p) {
-              const bool moot =
-                  is(p, "dtype", "f32") && (is(p, "round", "once") || is(p, "res", "rounded_sum"));
-              return groups_divide(p) && !moot;
-            }),
-        quick("layouts")
-            .axis("n", {"6"})
-            .axis("h", {"768", "769"})
-            .axis("dtype", {"bf16", "f32"})
-            .axis("q", {"static", "token"})
-            .axis("res", {"none", "f32_sum"})
-            .axis("norm", {"rms", "layer"})
-            .presentation("layout", {"contiguous", "strided", "rows16", "wide4", "odd", "batches"}),
-        quick("mixed_weight")
-            .axis("n", {"5"})
-            .axis("h", {"768", "769"})
-            .axis("dtype", {"bf16", "fp16"})
-            .axis("w", {"f32"})
-            .axis("q", {"static", "token"})
-            .axis("round", {"per_op", "once"})
-            .axis("norm", {"rms", "layer"})
-            .presentation("layout", {"contiguous", "odd"}),
-        // Scale layouts; padding behind column-major scales is guarded memory.
-        quick("scale_layouts")
-            .axis("n", {"1", "3", "5", "8"})
-            .axis("h", {"128", "1024"})
-            .axis("dtype", {"bf16", "f32"})
-            .axis("q", {"token", "g64", "g128"})
-            .axis("out", kOutputs)
-            .presentation("scales", {"row", "row_gap", "col", "col4", "col_gap"}),
-        // More groups than a block has threads: public kernels divide by zero (or skip groups) there.
-        quick("many_groups")
-            .axis("n", {"2"})
-            .axis("h", {"16448", "33024"})
-            .axis("dtype", {"bf16"})
-            .axis("q", {"g64", "g128"})
-            .axis("out", kOutputs)
-            .where(groups_divide)
-            .presentation("scales", {"row", "col4"}),
-        quick("formats")
-            .axis("n", {"5"})
-            .axis("h", {"512"})
-            .axis("dtype", {"bf16", "f32"})
-            .axis("q", {"static", "token", "g128"})
-            .axis("out", {"e4m3fn", "e4m3fnuz_224", "e4m3fnuz_240", "int8"}),
-        quick("regimes")
-            .axis("n", {"37"})
-            .axis("h", {"127", "256"})
-            .axis("dtype", kDtypes)
-            .axis("q", {"static", "token", "g128"})
-            .axis("out", kOutputs)
-            .axis("norm", {"rms", "layer"})
-            .axis("fill", {"tiny", "huge", "constant_row", "one_outlier", "zero_row", "denormal", "special",
-                           "exact_int", "near_constant"})
-            .axis("scale", {"0.05"})  // of static cases; 1 would leave int8 nothing to say about small values
-            .where([](const Params& p) { return is(p, "q", "g128") == is(p, "h", "256"); }),
-        quick("eps_dominates")
-            .axis("n", {"37"})
-            .axis("h", {"1024"})
-            .axis("dtype", kDtypes)
-            .axis("q", {"static", "token", "g128"})
-            .axis("std", {"1/h", "1/2h", "eps"}),
-        // A12: one zero group in a normal row.
-        quick("zero_group")
-            .axis("n", {"4"})
-            .axis("h", {"512"})
-            .axis("dtype", kDtypes)
-            .axis("q", {"g64", "g128"})
-            .axis("out", kOutputs)
-            .axis("fill", {"zero_group"}),
-        quick("overflow")
-            .axis("n", {"3"})
-            .axis("h", {"256"})
-            .axis("dtype", {"fp16"})
-            .axis("q", {"static", "token", "g128"})
-            .axis("out", kOutputs)
-            .axis("fill", {"overflow"}),
         // Exact ties of the quantiser: a reciprocal in place of the division shows here (A2).
         quick("ties")
             .axis("n", {"3"})
@@ -133,16 +47,6 @@ const bool registered = register_cases(
             .axis("q", {"static"})
             .axis("scale", {"0.002406529", "0.004813058"})
             .axis("fill", {"tie336"}),
-        // scale_ub (A18): a bound some rows reach; none at all; on the device, also values the host would
-        // refuse.
-        quick("bound")
-            .axis("n", {"37"})
-            .axis("h", {"512", "769"})
-            .axis("dtype", kDtypes)
-            .axis("q", {"token"})
-            .axis("norm", {"rms", "layer"})
-            .axis("ub", {"q75"})
-            .presentation("at", {"host", "device"}),
         quick("bound_exact")
             .axis("n", {"4"})
             .axis("h", {"64"})
@@ -181,15 +85,21 @@ const bool registered = register_cases(
             .axis("scale", {"0", "-1", "nan"})
             .axis("fill", {"normal", "zero_group"})
             .axis("at", {"device"}),
-        // Batch invariance (A10): one row, shown in launches of all these sizes; the f32 scales show the
-        // statistics.
-        quick("batch")
-            .axis("h", {"4096"})
-            .axis("dtype", {"f32"})
-            .axis("q", {"token"})
-            .axis("fill", {"a10", "normal"})
-            .axis("layout", {"broadcast"})
-            .presentation("n", {"1", "255", "256", "257"}),
+        // A12: one zero group in a normal row.
+        quick("zero_group")
+            .axis("n", {"4"})
+            .axis("h", {"512"})
+            .axis("dtype", kDtypes)
+            .axis("q", {"g64", "g128"})
+            .axis("out", kOutputs)
+            .axis("fill", {"zero_group"}),
+        quick("overflow")
+            .axis("n", {"3"})
+            .axis("h", {"256"})
+            .axis("dtype", {"fp16"})
+            .axis("q", {"static", "token", "g128"})
+            .axis("out", kOutputs)
+            .axis("fill", {"overflow"}),
         // A15: variance as a difference of squares.
         quick("cancellation")
             .axis("n", {"2"})
@@ -214,6 +124,38 @@ const bool registered = register_cases(
             .axis("out", kOutputs)
             .axis("fill", {"a15_1234", "a15_23"})
             .axis("scale", {"0.05"}),
+        // Every combination of the contract, in every layout.
+        quick("contract")
+            .axis("n", {"5"})
+            .axis("h", {"1024", "769"})
+            .axis("dtype", kDtypes)
+            .axis("q", {"static", "token", "g128"})
+            .axis("out", kOutputs)
+            .axis("norm", {"rms", "layer"})
+            .axis("res", {"none", "f32_sum", "rounded_sum"})
+            .axis("round", {"per_op", "once"})
+            .where([](const Params& p) {
+              const bool moot =
+                  is(p, "dtype", "f32") && (is(p, "round", "once") || is(p, "res", "rounded_sum"));
+              return groups_divide(p) && !moot;
+            }),
+        // Scale layouts; padding behind column-major scales is guarded memory.
+        quick("scale_layouts")
+            .axis("n", {"1", "3", "5", "8"})
+            .axis("h", {"128", "1024"})
+            .axis("dtype", {"bf16", "f32"})
+            .axis("q", {"token", "g64", "g128"})
+            .axis("out", kOutputs)
+            .presentation("scales", {"row", "row_gap", "col", "col4", "col_gap"}),
+        quick("layouts")
+            .axis("n", {"6"})
+            .axis("h", {"768", "769"})
+            .axis("dtype", {"bf16", "f32"})
+            .axis("q", {"static", "token"})
+            .axis("res", {"none", "f32_sum"})
+            .axis("norm", {"rms", "layer"})
+            .presentation("layout", {"contiguous", "strided", "rows16", "wide4", "odd", "batches"}),
+        // scale_ub (A18): a bound some rows reach; none at all; on the device, also values the host would
         // Offsets beyond 2^31 and 2^32 elements.
         quick("far")
             .axis("n", {"5"})
@@ -222,6 +164,89 @@ const bool registered = register_cases(
             .axis("q", {"static", "token"})
             .axis("res", {"f32_sum"})
             .presentation("layout", {"contiguous", "far_in", "far_residual", "far_out"}),
+        // refuse.
+        quick("bound")
+            .axis("n", {"37"})
+            .axis("h", {"512", "769"})
+            .axis("dtype", kDtypes)
+            .axis("q", {"token"})
+            .axis("norm", {"rms", "layer"})
+            .axis("ub", {"q75"})
+            .presentation("at", {"host", "device"}),
+        quick("mixed_weight")
+            .axis("n", {"5"})
+            .axis("h", {"768", "769"})
+            .axis("dtype", {"bf16", "fp16"})
+            .axis("w", {"f32"})
+            .axis("q", {"static", "token"})
+            .axis("round", {"per_op", "once"})
+            .axis("norm", {"rms", "layer"})
+            .presentation("layout", {"contiguous", "odd"}),
+        quick("formats")
+            .axis("n", {"5"})
+            .axis("h", {"512"})
+            .axis("dtype", {"bf16", "f32"})
+            .axis("q", {"static", "token", "g128"})
+            .axis("out", {"e4m3fn", "e4m3fnuz_224", "e4m3fnuz_240", "int8"})
+            .axis("scale", {"0.01"}),  // static: the largest values saturate
+        quick("eps_dominates")
+            .axis("n", {"37"})
+            .axis("h", {"1024"})
+            .axis("dtype", kDtypes)
+            .axis("q", {"static", "token", "g128"})
+            .axis("std", {"1/h", "1/2h", "eps"}),
+        // Batch invariance (A10): one row, shown in launches of all these sizes; the f32 scales show the
+        // statistics.
+        quick("batch")
+            .axis("h", {"2048", "4096"})
+            .axis("dtype", {"f32"})
+            .axis("q", {"token"})
+            .axis("fill", {"a10", "normal"})
+            .axis("layout", {"broadcast"})
+            .presentation("n", {"1", "255", "256", "257"}),
+        quick("regimes")
+            .axis("n", {"37"})
+            .axis("h", {"127", "256"})
+            .axis("dtype", kDtypes)
+            .axis("q", {"static", "token", "g128"})
+            .axis("out", kOutputs)
+            .axis("norm", {"rms", "layer"})
+            .axis("fill", {"tiny", "huge", "constant_row", "one_outlier", "zero_row", "denormal", "special",
+                           "exact_int", "near_constant"})
+            .axis("scale", {"0.05"})  // of static cases; 1 would leave int8 nothing to say about small values
+            .where([](const Params& p) { return is(p, "q", "g128") == is(p, "h", "256"); }),
+        // More groups than a block has threads: public kernels divide by zero (or skip groups) there.
+        quick("many_groups")
+            .axis("n", {"2"})
+            .axis("h", {"16448", "33024"})
+            .axis("dtype", {"bf16"})
+            .axis("q", {"g64", "g128"})
+            .axis("out", kOutputs)
+            .where(groups_divide)
+            .presentation("scales", {"row", "col4"}),
+        // Around a chunk of 8, a warp, a block, and beyond what a block keeps in registers (A8).
+        quick("widths")
+            .axis("n", {"3"})
+            .axis("h", {"1", "2", "3", "7", "8", "9", "31", "33", "127", "129", "768", "769", "1025", "1027",
+                        "5120", "5125", "5137", "8192", "16448"})
+            .axis("dtype", kDtypes)
+            .axis("q", {"static", "token"})
+            .axis("out", kOutputs)
+            .presentation("layout", {"contiguous", "odd"}),
+        quick("wide")
+            .axis("n", {"2"})
+            .axis("h", {"32776", "65536"})
+            .axis("dtype", {"bf16", "f32"})
+            .axis("q", {"token", "g64"})
+            .axis("res", {"f32_sum"})
+            .axis("norm", {"rms", "layer"})
+            .where([](const Params& p) { return is(p, "q", "g64") == is(p, "h", "65536"); }),
+        quick("rows")
+            .axis("n", {"0", "1", "2", "7", "257"})
+            .axis("h", {"64"})
+            .axis("dtype", kDtypes)
+            .axis("q", {"static", "token", "g64"})
+            .axis("out", kOutputs),
         quick("refused_token")
             .axis("n", {"4"})
             .axis("h", {"256"})
@@ -291,29 +316,6 @@ const bool registered = register_cases(
             .axis("dtype", {"f32"})
             .axis("q", {"token"})
             .axis("refuse", {"group:divides"}),
-        // Around a chunk of 8, a warp, a block, and beyond what a block keeps in registers (A8).
-        quick("widths")
-            .axis("n", {"3"})
-            .axis("h", {"1", "2", "3", "7", "8", "9", "31", "33", "127", "129", "768", "769", "1025", "1027",
-                        "5120", "5125", "5137", "8192", "16448"})
-            .axis("dtype", kDtypes)
-            .axis("q", {"static", "token"})
-            .axis("out", kOutputs)
-            .presentation("layout", {"contiguous", "odd"}),
-        quick("wide")
-            .axis("n", {"2"})
-            .axis("h", {"32776", "65536"})
-            .axis("dtype", {"bf16", "f32"})
-            .axis("q", {"token", "g64"})
-            .axis("res", {"f32_sum"})
-            .axis("norm", {"rms", "layer"})
-            .where([](const Params& p) { return is(p, "q", "g64") == is(p, "h", "65536"); }),
-        quick("rows")
-            .axis("n", {"0", "1", "2", "7", "257"})
-            .axis("h", {"64"})
-            .axis("dtype", kDtypes)
-            .axis("q", {"static", "token", "g64"})
-            .axis("out", kOutputs),
     });
 
 }  // namespace
