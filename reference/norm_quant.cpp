@@ -424,6 +424,8 @@ void NormQuantBounds::codes(Row& out, std::size_t begin, std::size_t end, float 
                             std::span<double> code, std::span<double> budget) const {
   const float max = args_.out_format.max;
   const auto clamp = [max](float q) { return q > max ? max : q < -max ? -max : q; };
+  const float beyond =
+      max * (1.0F + 0x1p-20F);  // the largest element of a row may come out an ULP or two above max
   const std::size_t count = end - begin;
   const float* const lo = out.lo.data() + begin;
   const float* const hi = out.hi.data() + begin;
@@ -435,15 +437,15 @@ void NormQuantBounds::codes(Row& out, std::size_t begin, std::size_t end, float 
   if (!(scale_lo < scale_hi) && std::memcmp(lo, hi, count * sizeof(float)) == 0) {
     if (divides(args_))
       for (std::size_t j = 0; j < count; ++j) {
-        const float q = clamp(lo[j] / scale_lo);
-        saturated += std::fabs(q) == max ? 1 : 0;
-        to[j] = static_cast<double>(q);
+        const float q = lo[j] / scale_lo;
+        saturated += std::fabs(q) > beyond ? 1 : 0;
+        to[j] = static_cast<double>(clamp(q));
       }
     else
       for (std::size_t j = 0; j < count; ++j) {
-        const float q = clamp(lo[j] * inverse_lo);
-        saturated += std::fabs(q) == max ? 1 : 0;
-        to[j] = static_cast<double>(q);
+        const float q = lo[j] * inverse_lo;
+        saturated += std::fabs(q) > beyond ? 1 : 0;
+        to[j] = static_cast<double>(clamp(q));
       }
     out.saturated += saturated;
     return;
@@ -453,11 +455,13 @@ void NormQuantBounds::codes(Row& out, std::size_t begin, std::size_t end, float 
   double* const allowed = budget.data() + begin;
   for (std::size_t j = 0; j < count; ++j) {
     // Towards lo: a positive v shrinks with a larger scale, a negative one with a smaller.
-    const float q_lo = clamp(by_division ? lo[j] / (lo[j] >= 0.0F ? scale_hi : scale_lo)
-                                         : lo[j] * (lo[j] >= 0.0F ? inverse_lo : inverse_hi));
-    const float q_hi = clamp(by_division ? hi[j] / (hi[j] >= 0.0F ? scale_lo : scale_hi)
-                                         : hi[j] * (hi[j] >= 0.0F ? inverse_hi : inverse_lo));
-    saturated += std::fabs(q_lo) == max ? 1 : 0;
+    const float below = by_division ? lo[j] / (lo[j] >= 0.0F ? scale_hi : scale_lo)
+                                    : lo[j] * (lo[j] >= 0.0F ? inverse_lo : inverse_hi);
+    const float above = by_division ? hi[j] / (hi[j] >= 0.0F ? scale_lo : scale_hi)
+                                    : hi[j] * (hi[j] >= 0.0F ? inverse_hi : inverse_lo);
+    const float q_lo = clamp(below);
+    const float q_hi = clamp(above);
+    saturated += below > beyond || above < -beyond ? 1 : 0;
     ambiguous += q_lo < q_hi ? 1 : 0;
     const double middle = (static_cast<double>(q_lo) + static_cast<double>(q_hi)) / 2.0;
     to[j] = q_lo < q_hi ? middle : static_cast<double>(q_lo);

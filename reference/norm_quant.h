@@ -83,7 +83,7 @@ class NormQuantBounds {
     std::vector<Judged> scale;              // [G]
     std::vector<float> sum;             // [H] in + residual in fp32: residual is RN_T of it, without budget
     bool clamped = false;               // scale_ub lowered this row's amax
-    std::int64_t saturated = 0;         // codes whose magnitude is max
+    std::int64_t saturated = 0;         // codes that the clamp to +-max changed
     std::int64_t ambiguous_scales = 0;  // of a row or group whose amax a legal r can move
     std::int64_t ambiguous_codes = 0;   // that have more than one legal value
 

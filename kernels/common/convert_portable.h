@@ -21,7 +21,8 @@
 
 // Always inlined: kernels are compiled several times with different flags (warp sizes, instrumentation) and
 // linked into one program, so an out-of-line copy would be shared between builds that must not share code.
-// The attributes are spelled out because HIP's words for them come with a runtime header that is not needed here.
+// The attributes are spelled out because HIP's words for them come with a runtime header that is not needed
+// here.
 #if defined(__CUDACC__) || defined(__HIP__)
 #define KVR_PORTABLE_SIDES __attribute__((host)) __attribute__((device))
 #else
@@ -128,9 +129,12 @@ KVR_PORTABLE fp16 from_float<fp16>(float value) {
 template <std::uint32_t Dropped, std::uint32_t Rebias>
 KVR_PORTABLE std::uint32_t encode_fp8(std::uint32_t magnitude, float magic) {
   constexpr std::uint32_t kSmallestNormal = (Rebias + 1) << 23;
-  if (magnitude < kSmallestNormal) return float_bits(float_from_bits(magnitude) + magic) - float_bits(magic);
   constexpr std::uint32_t kBelowHalf = (1U << (Dropped - 1)) - 1;
-  return (magnitude - (Rebias << 23) + kBelowHalf + ((magnitude >> Dropped) & 1U)) >> Dropped;
+  // Both, then a choice: which one it is, no branch predictor knows.
+  const std::uint32_t subnormal = float_bits(float_from_bits(magnitude) + magic) - float_bits(magic);
+  const std::uint32_t normal =
+      (magnitude - (Rebias << 23) + kBelowHalf + ((magnitude >> Dropped) & 1U)) >> Dropped;
+  return magnitude < kSmallestNormal ? subnormal : normal;
 }
 
 // Positive floats are ordered like their bits.

@@ -145,10 +145,14 @@ KVR_DEVICE float dynamic_scale(const NormQuantArgs& args, float amax) {
   return scale < floor ? floor : scale;  // a NaN scale stays NaN
 }
 
-// The byte that Code stores for a value.
+// The bytes that Code stores for a chunk.
 template <class Code>
-KVR_DEVICE std::uint8_t byte_of(float value, float max) {
-  return __builtin_bit_cast(std::uint8_t, from_float_saturating<Code>(value, max));
+KVR_DEVICE Vec<std::uint8_t, kChunk> encode_chunk(const Chunk& v, float max) {
+  Vec<std::uint8_t, kChunk> codes;
+#pragma unroll
+  for (int e = 0; e < kChunk; ++e)
+    codes[e] = __builtin_bit_cast(std::uint8_t, from_float_saturating<Code>(v[e], max));
+  return codes;
 }
 
 KVR_DEVICE void quantise(const NormQuantArgs& args, bool wide, std::int64_t at, Chunk v, int count,
@@ -163,13 +167,9 @@ KVR_DEVICE void quantise(const NormQuantArgs& args, bool wide, std::int64_t at, 
     for (int e = 0; e < kChunk; ++e) v[e] /= scale;
   }
   const float max = args.out_format.max;
-  Vec<std::uint8_t, kChunk> codes;
-#pragma unroll
-  for (int e = 0; e < kChunk; ++e) {
-    codes[e] = encoding == DType::e4m3fn     ? byte_of<e4m3fn>(v[e], max)
-               : encoding == DType::e4m3fnuz ? byte_of<e4m3fnuz>(v[e], max)
-                                             : byte_of<std::int8_t>(v[e], max);
-  }
+  const Vec<std::uint8_t, kChunk> codes = encoding == DType::e4m3fn     ? encode_chunk<e4m3fn>(v, max)
+                                          : encoding == DType::e4m3fnuz ? encode_chunk<e4m3fnuz>(v, max)
+                                                                        : encode_chunk<std::int8_t>(v, max);
   std::uint8_t* const to = static_cast<std::uint8_t*>(args.out) + at;
   if (wide && count == kChunk) {
     store_vec<kChunk>(to, codes);

@@ -124,6 +124,23 @@ const bool registered = register_cases(
             .axis("out", kOutputs)
             .axis("fill", {"a15_1234", "a15_23"})
             .axis("scale", {"0.05"}),
+        quick("formats")
+            .axis("n", {"5"})
+            .axis("h", {"512"})
+            .axis("dtype", {"bf16", "f32"})
+            .axis("q", {"static", "token", "g128"})
+            .axis("out", {"e4m3fn", "e4m3fnuz_224", "e4m3fnuz_240", "int8"})
+            .axis("scale", {"0.01"}),  // static: the largest values saturate
+                                       // More groups than a block has threads: public kernels divide by zero
+                                       // (or skip groups) there.
+        quick("many_groups")
+            .axis("n", {"2"})
+            .axis("h", {"16448", "33024"})
+            .axis("dtype", {"bf16"})
+            .axis("q", {"g64", "g128"})
+            .axis("out", kOutputs)
+            .where(groups_divide)
+            .presentation("scales", {"row", "col4"}),
         // Every combination of the contract, in every layout.
         quick("contract")
             .axis("n", {"5"})
@@ -164,6 +181,26 @@ const bool registered = register_cases(
             .axis("q", {"static", "token"})
             .axis("res", {"f32_sum"})
             .presentation("layout", {"contiguous", "far_in", "far_residual", "far_out"}),
+        quick("regimes")
+            .axis("n", {"37"})
+            .axis("h", {"127", "256"})
+            .axis("dtype", kDtypes)
+            .axis("q", {"static", "token", "g128"})
+            .axis("out", kOutputs)
+            .axis("norm", {"rms", "layer"})
+            .axis("fill", {"tiny", "huge", "constant_row", "one_outlier", "zero_row", "denormal", "special",
+                           "exact_int", "near_constant"})
+            .axis("scale", {"0.05"})  // of static cases; 1 would leave int8 nothing to say about small values
+            .where([](const Params& p) { return is(p, "q", "g128") == is(p, "h", "256"); }),
+        // Batch invariance (A10): one row, shown in launches of all these sizes; the f32 scales show the
+        // statistics.
+        quick("batch")
+            .axis("h", {"2048", "4096"})
+            .axis("dtype", {"f32"})
+            .axis("q", {"token"})
+            .axis("fill", {"a10", "normal"})
+            .axis("layout", {"broadcast"})
+            .presentation("n", {"1", "255", "256", "257"}),
         // refuse.
         quick("bound")
             .axis("n", {"37"})
@@ -182,48 +219,12 @@ const bool registered = register_cases(
             .axis("round", {"per_op", "once"})
             .axis("norm", {"rms", "layer"})
             .presentation("layout", {"contiguous", "odd"}),
-        quick("formats")
-            .axis("n", {"5"})
-            .axis("h", {"512"})
-            .axis("dtype", {"bf16", "f32"})
-            .axis("q", {"static", "token", "g128"})
-            .axis("out", {"e4m3fn", "e4m3fnuz_224", "e4m3fnuz_240", "int8"})
-            .axis("scale", {"0.01"}),  // static: the largest values saturate
         quick("eps_dominates")
             .axis("n", {"37"})
             .axis("h", {"1024"})
             .axis("dtype", kDtypes)
             .axis("q", {"static", "token", "g128"})
             .axis("std", {"1/h", "1/2h", "eps"}),
-        // Batch invariance (A10): one row, shown in launches of all these sizes; the f32 scales show the
-        // statistics.
-        quick("batch")
-            .axis("h", {"2048", "4096"})
-            .axis("dtype", {"f32"})
-            .axis("q", {"token"})
-            .axis("fill", {"a10", "normal"})
-            .axis("layout", {"broadcast"})
-            .presentation("n", {"1", "255", "256", "257"}),
-        quick("regimes")
-            .axis("n", {"37"})
-            .axis("h", {"127", "256"})
-            .axis("dtype", kDtypes)
-            .axis("q", {"static", "token", "g128"})
-            .axis("out", kOutputs)
-            .axis("norm", {"rms", "layer"})
-            .axis("fill", {"tiny", "huge", "constant_row", "one_outlier", "zero_row", "denormal", "special",
-                           "exact_int", "near_constant"})
-            .axis("scale", {"0.05"})  // of static cases; 1 would leave int8 nothing to say about small values
-            .where([](const Params& p) { return is(p, "q", "g128") == is(p, "h", "256"); }),
-        // More groups than a block has threads: public kernels divide by zero (or skip groups) there.
-        quick("many_groups")
-            .axis("n", {"2"})
-            .axis("h", {"16448", "33024"})
-            .axis("dtype", {"bf16"})
-            .axis("q", {"g64", "g128"})
-            .axis("out", kOutputs)
-            .where(groups_divide)
-            .presentation("scales", {"row", "col4"}),
         // Around a chunk of 8, a warp, a block, and beyond what a block keeps in registers (A8).
         quick("widths")
             .axis("n", {"3"})
