@@ -114,7 +114,8 @@ KVR_DEVICE void store_cached(unsigned char* entry, int first, const Vec<T, N>& v
 }
 
 template <class T, int V>
-KVR_GLOBAL void concat_and_cache_mla_rope_kernel(const ConcatAndCacheMlaRopeArgs args) {
+KVR_GLOBAL void __launch_bounds__(kBlockThreads)
+    concat_and_cache_mla_rope_kernel(const ConcatAndCacheMlaRopeArgs args) {
   const std::int64_t n = static_cast<std::int64_t>(blockIdx.x) * blockDim.z + threadIdx.z;
   if (n >= args.tokens) return;
   const int half = static_cast<int>(args.rotary_dim / 2);

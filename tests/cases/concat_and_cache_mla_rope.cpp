@@ -283,9 +283,14 @@ void describe(CaseBuilder& c) {
   });
   if (!refuse.empty()) c.expect_refusal(refuse.substr(0, refuse.find(':')));
   c.reference<Args>([](const Args& args, Expectations& expected) {
+    Expected& heads = expected.at("q");
+    Expected& k = expected.at("k_pe");
     Expected& entries = expected.at("cache");
-    reference::concat_and_cache_mla_rope<double>(args, expected.at("q"), expected.at("k_pe"), entries);
-    entries.counts["rotated"] = static_cast<double>(entries.touched_rows() * args.rotary_dim);
+    reference::concat_and_cache_mla_rope<double>(args, heads, k, entries);
+    // For rules that count outliers among what was rotated: of the cache, not the latent.
+    heads.counts["rotated"] = static_cast<double>(heads.set_count());
+    k.counts["rotated"] = static_cast<double>(k.set_count());
+    entries.counts["rotated"] = static_cast<double>(k.set_count());
   });
 
   c.argument_fault<Args>("the other rounding contract", [](Args& args) {
