@@ -29,11 +29,11 @@ class InProcessExecutor final : public Executor {
         machine_(open_with_threads(options.machine, options.threads)),
         policies_(policies) {}
 
-  Execution run(const CaseId& id, std::uint64_t seed) override {
+  Executed run(const CaseId& id, std::uint64_t seed) override {
     options_.run.seed.value = seed;
-    Execution execution{run_and_report(id, *machine_, policies_, options_.run), ""};
-    name_policy_file(execution.report, options_.policy);
-    return execution;
+    Executed executed{run_and_report(id, *machine_, policies_, options_.run), ""};
+    name_policy_file(executed.report, options_.policy);
+    return executed;
   }
 
  private:
@@ -62,40 +62,40 @@ class WorkerExecutor final : public Executor {
  public:
   explicit WorkerExecutor(const ExecutorOptions& options) : options_(options) {}
 
-  Execution run(const CaseId& id, std::uint64_t seed) override {
+  Executed run(const CaseId& id, std::uint64_t seed) override {
     options_.run.seed.value = seed;
     const auto start = Clock::now();
-    Execution execution;
+    Executed executed;
     const auto died = [&](Verdict verdict, std::string reason) {
-      const std::string words = last_words(execution.printed);
+      const std::string words = last_words(executed.printed);
       if (!words.empty()) reason += ": " + words;
-      execution.report = unrun_report(id, options_.machine, options_.run, verdict, std::move(reason));
+      executed.report = unrun_report(id, options_.machine, options_.run, verdict, std::move(reason));
       worker_.reset();
     };
-    if (!ensure_worker(execution.printed)) {
+    if (!ensure_worker(executed.printed)) {
       died(Verdict::crash, "the worker process did not start: " + ending_);
     } else {
       worker_->send(fmt::format("{} {}", seed, id.name));
-      const WorkerProcess::Answer answer = worker_->wait(limit(), execution.printed);
+      const WorkerProcess::Answer answer = worker_->wait(limit(), executed.printed);
       if (answer.kind == WorkerProcess::Answer::Kind::late) {
         worker_->kill();
-        worker_->drain(execution.printed);
+        worker_->drain(executed.printed);
         died(Verdict::timeout, fmt::format("ran past the limit of {:g} s", options_.timeout));
       } else if (answer.kind == WorkerProcess::Answer::Kind::ended) {
         died(Verdict::crash, answer.text);
       } else {
         try {
-          execution.report = case_from_json(answer.text);
+          executed.report = case_from_json(answer.text);
         } catch (const JsonError& error) {
           worker_->kill();
           died(Verdict::crash, fmt::format("the worker process sent no report ({})", error.what()));
         }
       }
     }
-    if (execution.report.verdict == Verdict::crash || execution.report.verdict == Verdict::timeout)
-      execution.report.seconds = std::chrono::duration<double>(Clock::now() - start).count();
-    name_policy_file(execution.report, options_.policy);
-    return execution;
+    if (executed.report.verdict == Verdict::crash || executed.report.verdict == Verdict::timeout)
+      executed.report.seconds = std::chrono::duration<double>(Clock::now() - start).count();
+    name_policy_file(executed.report, options_.policy);
+    return executed;
   }
 
  private:

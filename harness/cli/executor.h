@@ -16,7 +16,7 @@
 
 namespace kvr {
 
-struct Execution {
+struct Executed {
   CaseReport report;
   std::string printed;  // what the case wrote to its output streams, when that was caught
 };
@@ -25,7 +25,7 @@ class Executor {
  public:
   virtual ~Executor() = default;
   // Always comes back with a report on this case.
-  virtual Execution run(const CaseId& id, std::uint64_t seed) = 0;
+  virtual Executed run(const CaseId& id, std::uint64_t seed) = 0;
 };
 
 struct ExecutorOptions {

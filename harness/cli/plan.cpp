@@ -30,7 +30,7 @@ class MachineRun {
     options_.run.rule_text = policy.rule_text;
   }
 
-  Execution run(const SelectedCase& one, const Stop& stop) {
+  Executed run(const SelectedCase& one, const Stop& stop) {
     if (!stop.reason.empty()) return not_run(one, Verdict::skipped, stop.reason);
     if (!machine_.present) {
       std::string reason;
@@ -47,7 +47,7 @@ class MachineRun {
   }
 
  private:
-  Execution not_run(const SelectedCase& one, Verdict verdict, std::string reason) {
+  Executed not_run(const SelectedCase& one, Verdict verdict, std::string reason) {
     options_.run.seed.value = one.seed;
     return {unrun_report(*one.id, machine_.properties.name, options_.run, verdict, std::move(reason)), ""};
   }
@@ -69,12 +69,12 @@ std::vector<CaseReport> run_plan(const Plan& plan, const CheckOptions& options, 
   for (const MachineInfo& machine : plan.machines) {
     MachineRun run(machine, options, policy);
     for (const SelectedCase& one : plan.cases) {
-      Execution execution = run.run(one, stop);
-      console.forward(execution.printed);
-      console.report(execution.report);
-      if (options.fail_fast && stop.reason.empty() && is_failure(execution.report.verdict))
+      Executed executed = run.run(one, stop);
+      console.forward(executed.printed);
+      console.report(executed.report);
+      if (options.fail_fast && stop.reason.empty() && is_failure(executed.report.verdict))
         stop.reason = "not run: --fail-fast";
-      reports.push_back(std::move(execution.report));
+      reports.push_back(std::move(executed.report));
     }
   }
   return reports;
