@@ -87,7 +87,7 @@ std::vector<Group> groups() {
       .axis("layout", {"broadcast"})
       .presentation("n", {"1", "4096"});
   Group unit = full("unit_scale");
-  unit.axis("n", {"257", "2048"})
+  unit.axis("n", {"257"})
       .axis("h", {"1024", "5120"})
       .axis("dtype", {"fp16", "bf16", "f32"})
       .axis("q", {"static", "token", "g128"})
