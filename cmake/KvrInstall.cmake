@@ -12,9 +12,14 @@ install(EXPORT kvrTargets NAMESPACE kvr:: DESTINATION lib/cmake/kvr)
 install(DIRECTORY harness DESTINATION include/kvr FILES_MATCHING PATTERN "*.h" PATTERN "*.inc" PATTERN "main.cpp")
 install(DIRECTORY kernels/common DESTINATION include/kvr/kernels FILES_MATCHING PATTERN "*.h")
 install(FILES
-  cmake/KvrDependencies.cmake cmake/KvrFaults.cmake cmake/KvrHip.cmake cmake/KvrKernels.cmake cmake/KvrLanguage.cmake
+  cmake/KvrDependencies.cmake cmake/KvrFaults.cmake cmake/KvrHip.cmake cmake/KvrKernels.cmake cmake/KvrLanguage.cmake cmake/KvrStrict.cmake
   DESTINATION lib/cmake/kvr)
 
+# Strict kernels of other projects need the library that was built here, and the other way round.
+set(KVR_STRICT_INSTALLED OFF)
+if(KVR_STRICT_BUILDS)
+  set(KVR_STRICT_INSTALLED ON)
+endif()
 configure_package_config_file(cmake/kvrConfig.cmake.in "${PROJECT_BINARY_DIR}/kvrConfig.cmake"
   INSTALL_DESTINATION lib/cmake/kvr NO_SET_AND_CHECK_MACRO)
 write_basic_package_version_file("${PROJECT_BINARY_DIR}/kvrConfigVersion.cmake" COMPATIBILITY SameMinorVersion)

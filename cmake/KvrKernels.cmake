@@ -11,6 +11,7 @@
 # kvr_add_command() makes the executable that has all of it.
 
 include(KvrFaults)
+include(KvrStrict)
 
 set(KVR_CMAKE_DIR "${CMAKE_CURRENT_LIST_DIR}" CACHE INTERNAL "")
 if(NOT KVR_INSTALLED)
@@ -72,7 +73,15 @@ function(_kvr_add_kernel_objects target build wrapper)
   target_sources(kvr_all_kernels INTERFACE $<TARGET_OBJECTS:${target}>)
 endfunction()
 
-# kvr_add_kernel(<name>): compiles <name>/<name>.cu once for every build of this platform (cuda; hip; warp32 and warp64),
+# An object that a rule of this folder makes joins every program that links `target`; `rule` names the rule.
+function(_kvr_link_object target rule object)
+  add_custom_target(${rule} DEPENDS "${object}")
+  add_dependencies(${target} ${rule})
+  target_link_libraries(${target} INTERFACE "${object}")
+endfunction()
+
+# kvr_add_kernel(<name>): compiles <name>/<name>.cu once for every build of this platform (cuda; hip; warp32 and warp64,
+# and these two in strict mode),
 # with KVR_BUILD as its namespace, and the faults of <name>/faults.txt (KvrFaults.cmake) likewise, all of one build in one object.
 function(kvr_add_kernel name)
   if(NOT DEFINED CMAKE_${KVR_KERNEL_LANGUAGE}_COMPILE_OBJECT)
@@ -95,6 +104,13 @@ function(kvr_add_kernel name)
     if(KVR_PLATFORM STREQUAL "cpu")
       target_compile_options(kvr_kernel_${name}_${build} PRIVATE $<$<NOT:$<CONFIG:Debug>>:-O3>)
     endif()
+  endforeach()
+
+  foreach(build IN LISTS KVR_STRICT_BUILDS)
+    set(wrapper "${generated}/${build}/${name}.cpp")
+    kvr_write_if_different("${wrapper}" "#include \"${source}\"\n")
+    kvr_add_strict_object(object "${generated}/${build}/${name}" "${wrapper}" ${build})
+    _kvr_link_object(kvr_all_kernels kvr_kernel_${name}_${build} "${object}")
   endforeach()
 
   set(faults_file "${folder}/faults.txt")

@@ -76,11 +76,13 @@ std::string catch_name(const std::string& machine, const CaseId& id) {
 void register_catch_cases(std::uint64_t seed) {
   const auto policy = std::make_shared<const PolicyChoice>(choose_policy({}));
   for (const MachineInfo& machine : list_machines()) {
+    if (machine.properties.strict && !machine.present) continue;  // not built
     const auto shared = std::make_shared<Shared>();
     shared->machine = assigned_machine(machine);
     shared->policy = policy;
     shared->seed = seed;
     for (const CaseId& id : all_cases()) {
+      if (machine.properties.strict && id.tier != Tier::quick) continue;
       const std::string name = catch_name(machine.properties.name, id);
       const std::string tags =
           fmt::format("[{}][{}][{}][{}]", id.kernel, id.group, machine.properties.name, tier_name(id.tier));

@@ -54,10 +54,11 @@ std::string test_script(const std::string& program, const MachineProperties& mac
   std::string script =
       fmt::format("add_test({} {} {} --reporter console --reporter {})\n", bracket(name), bracket(program),
                   bracket(specification), bracket(fmt::format("junit::out={}/{}", junit_folder, file_name)));
-  script += fmt::format(
-      "set_tests_properties({} PROPERTIES LABELS {} TIMEOUT {} SKIP_RETURN_CODE {}", bracket(name),
-      bracket(fmt::format("{};{};{};{}", machine.platform, id.kernel, tier_name(id.tier), machine.name)),
-      time_limit(id.tier), kAllSkipped);
+  script += fmt::format("set_tests_properties({} PROPERTIES LABELS {} TIMEOUT {} SKIP_RETURN_CODE {}",
+                        bracket(name),
+                        bracket(fmt::format("{};{};{};{}{}", machine.platform, id.kernel, tier_name(id.tier),
+                                            machine.name, machine.strict ? ";strict" : "")),
+                        time_limit(id.tier), kAllSkipped);
   // One slot of one GPU, of whichever ctest's resource file offers; without such a file this says nothing.
   if (machine.platform != "cpu") script += " RESOURCE_GROUPS \"1,gpus:1\"";
   script += ")\n";
@@ -73,9 +74,11 @@ void write_ctest_file(const std::string& program, const std::string& file, const
   std::string platform;  // of the GPU that was listed: further ones are resources, not tests of their own
   for (const MachineInfo& machine : list_machines()) {
     if (machine.properties.platform != "cpu" && machine.properties.platform == platform) continue;
+    if (machine.properties.strict && !machine.present) continue;
     platform = machine.properties.platform;
     const CaseId* previous = nullptr;
     for (const CaseId& id : all_cases()) {
+      if (machine.properties.strict && id.tier != Tier::quick) continue;
       const bool same_group =
           previous != nullptr && previous->kernel == id.kernel && previous->group == id.group;
       if (!same_group) script += test_script(absolute, machine.properties, id, junit_folder);

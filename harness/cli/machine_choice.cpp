@@ -23,7 +23,10 @@ std::vector<MachineInfo> choose_machines(const std::vector<std::string>& names) 
     if (std::find(known.begin(), known.end(), name) == known.end())
       throw UsageError(fmt::format("--machine '{}' is unknown; machines of this build: {}", name,
                                    known.empty() ? "none" : fmt::format("{}", fmt::join(known, ", "))));
-  if (names.empty()) return all;
+  if (names.empty()) {
+    std::erase_if(all, [](const MachineInfo& machine) { return machine.properties.strict; });
+    return all;
+  }
   std::erase_if(all, [&](const MachineInfo& machine) {
     return std::find(names.begin(), names.end(), machine.properties.name) == names.end();
   });

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The kvr authors
 // SPDX-License-Identifier: MIT
 //
-// The machines of a cpu build: two emulated GPUs that differ in warp size, fp8 format and limits.
+// The machines of a cpu build: two emulated GPUs that differ in warp size, fp8 format and limits, and both
+// again in strict mode, where that was built.
 #include <unistd.h>
 
 #include <cstring>
@@ -9,6 +10,9 @@
 
 #include "harness/machine/platform.h"
 #include "harness/simt/device.h"
+#if defined(KVR_HAS_STRICT)
+#include "harness/strict/checker.h"
+#endif
 
 namespace kvr {
 namespace {
@@ -17,14 +21,16 @@ simt::Limits limits_of(int warp_size) {
   return warp_size == 32 ? simt::Limits::warp32() : simt::Limits::warp64();
 }
 
-MachineProperties emulated(int warp_size) {
+MachineProperties emulated(int warp_size, bool strict) {
   const simt::Limits limits = limits_of(warp_size);
   MachineProperties properties;
   properties.build = "warp" + std::to_string(warp_size);
-  properties.name = "cpu:" + properties.build;
+  properties.name = "cpu:" + properties.build + (strict ? "+strict" : "");
   properties.platform = "cpu";
   properties.arch = "emulated-" + properties.build;
-  properties.device = "SIMT machine in software";
+  if (strict) properties.build += "_strict";
+  properties.strict = strict;
+  properties.device = strict ? "SIMT machine in software, every access checked" : "SIMT machine in software";
   properties.warp_size = warp_size;
   properties.fp8 = warp_size == 32 ? kE4m3fn : kE4m3fnuz224;
   properties.max_threads_per_block = limits.threads_per_block;
@@ -66,7 +72,7 @@ class CpuMemory final : public DeviceMemory {
   simt::MemoryMap& map_;
 };
 
-class CpuMachine final : public Machine {
+class CpuMachine : public Machine {
  public:
   CpuMachine(MachineProperties properties, const MachineOptions& options)
       : Machine(std::move(properties)),
@@ -82,20 +88,77 @@ class CpuMachine final : public Machine {
   Stream stream() override { return &device_; }
   LaunchStatus synchronize() override { return device_.synchronize(); }
 
- private:
+ protected:
   simt::Device device_;
 };
+
+#if defined(KVR_HAS_STRICT)
+
+class StrictMemory final : public DeviceMemory {
+ public:
+  StrictMemory(const TensorSpec& spec, std::unique_ptr<DeviceMemory> memory, strict::DeviceMap& map)
+      : memory_(std::move(memory)), map_(map) {
+    map_.add(data(), spec);
+  }
+  ~StrictMemory() override { map_.remove(data()); }
+  StrictMemory(const StrictMemory&) = delete;
+  StrictMemory& operator=(const StrictMemory&) = delete;
+
+  void* data() override { return memory_->data(); }
+  void upload(const HostAllocation& from, std::span<const ByteRange> ranges) override {
+    memory_->upload(from, ranges);
+    map_.uploaded(data());
+  }
+  void download(const HostAllocation& to, std::span<const ByteRange> ranges) override {
+    memory_->download(to, ranges);
+  }
+  void describe_contents(std::span<const ByteRange> addressed, bool initialised) override {
+    map_.describe(data(), addressed, initialised);
+  }
+
+ private:
+  std::unique_ptr<DeviceMemory> memory_;
+  strict::DeviceMap& map_;
+};
+
+class StrictMachine final : public CpuMachine {
+ public:
+  StrictMachine(MachineProperties properties, const MachineOptions& options)
+      : CpuMachine(std::move(properties), options) {
+    device_.observe(&checker_);
+  }
+
+  std::unique_ptr<DeviceMemory> allocate(const TensorSpec& spec, const std::vector<ByteRange>& committed,
+                                         Placement placement) override {
+    return std::make_unique<StrictMemory>(spec, CpuMachine::allocate(spec, committed, placement),
+                                          checker_.memory());
+  }
+
+ private:
+  strict::Checker checker_;
+};
+
+#endif
 
 }  // namespace
 
 std::vector<MachineInfo> platform_machines() {
-  std::vector<MachineInfo> machines(2);
-  machines[0].properties = emulated(32);
-  machines[1].properties = emulated(64);
+  std::vector<MachineInfo> machines(4);
+  for (std::size_t m = 0; m < machines.size(); ++m) {
+    machines[m].properties = emulated(m % 2 == 0 ? 32 : 64, m >= 2);
+#if !defined(KVR_HAS_STRICT)
+    if (m < 2) continue;
+    machines[m].present = false;
+    machines[m].why = KVR_NO_STRICT;
+#endif
+  }
   return machines;
 }
 
 std::unique_ptr<Machine> open_platform_machine(const MachineInfo& info, const MachineOptions& options) {
+#if defined(KVR_HAS_STRICT)
+  if (info.properties.strict) return std::make_unique<StrictMachine>(info.properties, options);
+#endif
   return std::make_unique<CpuMachine>(info.properties, options);
 }
 

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The kvr authors
 // SPDX-License-Identifier: MIT
 //
-// What a launch runs on: a GPU ("cuda:0", "hip:0") or an emulated one ("cpu:warp32", "cpu:warp64").
+// What a launch runs on: a GPU ("cuda:0", "hip:0") or an emulated one ("cpu:warp32", "cpu:warp64", and these
+// two with "+strict": slower, and they check every access; harness/strict).
 #pragma once
 
 #include <cstdint>
@@ -21,7 +22,8 @@ namespace kvr {
 struct MachineProperties {
   std::string name;      // "cpu:warp32", "cuda:0"
   std::string platform;  // "cpu", "cuda", "hip"
-  std::string build;     // which kernel build runs here: "warp32", "warp64", "cuda", "hip"
+  std::string build;     // which kernel build runs here: "warp32", "warp32_strict", ..., "cuda", "hip"
+  bool strict = false;   // every access is checked; such a machine runs only when it is named
   std::string arch;      // "emulated-warp32", "sm_90", "gfx942"
   std::string device;    // marketing name, or "SIMT machine in software"
   int warp_size = 32;
@@ -40,6 +42,8 @@ class DeviceMemory {
   // Copies these ranges of the allocation (relative to its first byte; guards lie outside [0, bytes)).
   virtual void upload(const HostAllocation& from, std::span<const ByteRange> ranges) = 0;
   virtual void download(const HostAllocation& to, std::span<const ByteRange> ranges) = 0;
+  // What of the tensor are elements, and whether they hold values (outputs do not): strict machines check it.
+  virtual void describe_contents(std::span<const ByteRange> /*addressed*/, bool /*initialised*/) {}
   // Every committed byte, guards included.
   void upload(const HostAllocation& from) { upload(from, from.committed()); }
   void download(const HostAllocation& to) { download(to, to.committed()); }

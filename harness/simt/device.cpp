@@ -119,10 +119,15 @@ std::string MemoryMap::describe(std::uintptr_t address) const {
 
 LaunchStatus Device::launch(const LaunchRequest& request) {
   if (const auto wrong = complaint(request, limits_))
-    return LaunchStatus::error(kernel_name(request) + ": " + *wrong);
-  LaunchRun run(request, schedule_, memory_);
+    return LaunchStatus::error((observer_ == nullptr ? "" : "launch limit: ") + kernel_name(request) + ": " +
+                               *wrong);
+  LaunchRun run(request, schedule_, memory_, observer_);
   const FaultGuard guard;
-  if (!arena_) {
+  if (observer_ != nullptr) {
+    observer_->begin_launch(request);
+    Executor::local().run(run, 0, run.blocks());
+    observer_->end_launch();
+  } else if (!arena_) {
     Executor::local().run(run, 0, run.blocks());
   } else {
     arena_->arena.execute([&] {

@@ -74,6 +74,8 @@ class MemoryMap {
   std::map<std::uintptr_t, Entry> entries_;  // by the address of the first byte
 };
 
+class Observer;
+
 class Device {
  public:
   // threads: host threads, 0 = all cores.
@@ -88,12 +90,15 @@ class Device {
   const Limits& limits() const { return limits_; }
   // Not to be changed while a launch runs.
   MemoryMap& memory() { return memory_; }
+  // Watches every launch from now on, each of which runs on the launching thread. Must outlive them.
+  void observe(Observer* observer) { observer_ = observer; }
 
  private:
   struct Arena;
   Limits limits_;
   Schedule schedule_;
   MemoryMap memory_;
+  Observer* observer_ = nullptr;
   std::unique_ptr<Arena> arena_;  // none for one thread
   LaunchStatus pending_;
 };

@@ -47,12 +47,21 @@ std::string Executor::describe(const Lane& lane) const {
          std::to_string(lane.warp->index) + ", lane " + std::to_string(lane.index) + ")";
 }
 
+std::string Executor::classified(const char* name, std::string text) const {
+  return observer_ == nullptr ? text : std::string(name) + ": " + text;
+}
+
 void Executor::fail(const Call& call, const char* what) {
-  end_block(describe(*current.lane) + ": " + call_text(call, warp_size_) + " " + what);
+  end_block(
+      classified("divergence", describe(*current.lane) + ": " + call_text(call, warp_size_) + " " + what));
   throw Unwind{};
 }
 
 void Executor::end_with_fault(const Lane& lane) {
+  if (observer_ != nullptr) {
+    std::string complaint = observer_->complaint(describe(lane));
+    if (!complaint.empty()) return end_block(std::move(complaint));
+  }
   const MemoryFault fault = last_fault();
   std::string text = describe(lane) + ": ";
   switch (fault.access) {
@@ -74,7 +83,7 @@ void Executor::end_with_fault(const Lane& lane) {
 }
 
 void Executor::stall() {
-  end_block(explain_stall());
+  end_block(classified("divergence", explain_stall()));
 }
 
 // The first waiting thread, and the first thread that it waits for in vain.

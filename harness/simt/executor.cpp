@@ -5,10 +5,9 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <iterator>
 #include <memory>
 #include <utility>
-
-#include "harness/simt/stack.h"
 
 namespace kvr::simt {
 
@@ -24,10 +23,12 @@ constexpr std::uint64_t first_lanes(int count) {
 
 }  // namespace
 
-LaunchRun::LaunchRun(const LaunchRequest& request, const Schedule& schedule, const MemoryMap& memory)
+LaunchRun::LaunchRun(const LaunchRequest& request, const Schedule& schedule, const MemoryMap& memory,
+                     Observer* observer)
     : request_(request),
       schedule_(schedule),
       memory_(memory),
+      observer_(observer),
       blocks_(request.grid[0] * request.grid[1] * request.grid[2]) {}
 
 uint3 LaunchRun::block_index(std::int64_t block) const {
@@ -86,6 +87,7 @@ void Executor::shape_block() {
 }
 
 bool Executor::begin_next_block() {
+  if (observer_ != nullptr && block_number_ >= block_begin_) observer_->end_block(!ended_);
   do {
     if (++block_number_ >= block_end_) return false;
   } while (!run_->wanted(block_number_));
@@ -115,6 +117,10 @@ void Executor::begin_block() {
                static_cast<std::uint64_t>(block_number_));  // odd: distinct per seed
   }
   current.block = &block_;
+  if (observer_ != nullptr) {
+    observer_->begin_block({block_number_, threads_, warps_, warp_size_,
+                            static_cast<const std::byte*>(block_.dynamic_shared), shared});
+  }
 }
 
 // ---- choosing
@@ -209,6 +215,8 @@ Lane* Executor::take_scheduled() {
     return;
   }
   call.complete(warp, call.mask);
+  if (observer_ != nullptr) [[unlikely]]
+    observer_->at_meeting(warp, call);
   warp.meeting[m] = warp.meeting[--warp.meetings];
   const std::uint64_t others = call.mask & ~self;
   if (others == 0) return;
@@ -232,6 +240,8 @@ Lane* Executor::take_scheduled() {
     wait(lane);
     return barrier_result_;
   }
+  if (observer_ != nullptr) [[unlikely]]
+    observer_->at_barrier();
   for (int w = 0; w < warps_; ++w) {
     warp_[w].ready = warp_[w].exist;
     warp_[w].waiting = 0;
@@ -254,6 +264,24 @@ void fail(const Call& call, const char* what) {
   local_executor->fail(call, what);
 }
 
+void stop_lane() {
+  siglongjmp(*current.lane->escape, 1);
+}
+bool is_machine_memory(std::uintptr_t address, std::uintptr_t& begin, std::uintptr_t& end) {
+  return local_executor->owns(address, begin, end);
+}
+
+bool Executor::owns(std::uintptr_t address, std::uintptr_t& begin, std::uintptr_t& end) const {
+  begin = reinterpret_cast<std::uintptr_t>(this);
+  end = begin + sizeof *this;
+  if (address >= begin && address < end) return true;
+  const auto above = stacks_.upper_bound(address);
+  if (above == stacks_.begin()) return false;
+  begin = std::prev(above)->first;
+  end = std::prev(above)->second;
+  return address < end;
+}
+
 // ---- fibers
 
 // Idle fibers are told to return, which frees their stacks.
@@ -268,6 +296,8 @@ void Executor::run(LaunchRun& run, std::int64_t begin, std::int64_t end) {
   prepare_thread_for_faults();
   run_ = &run;
   forward_ = run.schedule().kind == Schedule::Kind::forward;
+  observer_ = run.observer();
+  block_begin_ = begin;
   block_number_ = begin - 1;
   block_end_ = end;
   shape_block();
@@ -281,7 +311,7 @@ void Executor::run(LaunchRun& run, std::int64_t begin, std::int64_t end) {
 [[gnu::noinline]] Executor::Fiber& Executor::idle_fiber() {
   if (idle_count_ > 0) return idle_[--idle_count_];
   // fibers_ counts from 0 and none is idle, so slot 0 is free until the new fiber has been entered.
-  return idle_[0] = Fiber(std::allocator_arg, LaneStackAllocator(fibers_++), [this](Fiber&& from) {
+  return idle_[0] = Fiber(std::allocator_arg, LaneStackAllocator(fibers_++, stacks_), [this](Fiber&& from) {
            *left_ = std::move(from);
            Escape escape;
            while (!quit_) {

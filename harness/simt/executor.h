@@ -20,6 +20,8 @@
 #include <vector>
 
 #include "harness/simt/device.h"
+#include "harness/simt/observer.h"
+#include "harness/simt/stack.h"
 #include "harness/simt/state.h"
 
 namespace kvr::simt {
@@ -27,7 +29,9 @@ namespace kvr::simt {
 // What the threads that run one launch share: the request, and the error of the lowest block.
 class LaunchRun {
  public:
-  LaunchRun(const LaunchRequest& request, const Schedule& schedule, const MemoryMap& memory);
+  LaunchRun(const LaunchRequest& request, const Schedule& schedule, const MemoryMap& memory,
+            Observer* observer);
+  Observer* observer() const { return observer_; }  // none: null
   const LaunchRequest& request() const { return request_; }
   const Schedule& schedule() const { return schedule_; }
   std::int64_t blocks() const { return blocks_; }
@@ -42,6 +46,7 @@ class LaunchRun {
   const LaunchRequest& request_;
   const Schedule& schedule_;
   const MemoryMap& memory_;
+  Observer* observer_;
   std::int64_t blocks_;
   std::atomic<std::int64_t> first_error_{INT64_MAX};
   std::mutex mutex_;
@@ -70,6 +75,7 @@ class Executor {
   void meet(const Call& call);
   int meet_block(const Call& call, bool predicate);
   [[noreturn]] void fail(const Call& call, const char* what);
+  bool owns(std::uintptr_t address, std::uintptr_t& begin, std::uintptr_t& end) const;
 
  private:
   using Fiber = boost::context::fiber;
@@ -98,12 +104,16 @@ class Executor {
   void end_block(std::string text);
   std::string describe(const Lane& lane) const;
   std::string explain_stall() const;
+  // An observed launch names the class of what went wrong first.
+  std::string classified(const char* name, std::string text) const;
 
   // The block being run.
   Block block_;
   LaunchRun* run_ = nullptr;
+  Observer* observer_ = nullptr;
   bool forward_ = true;
   std::int64_t block_number_ = 0;
+  std::int64_t block_begin_ = 0;
   std::int64_t block_end_ = 0;
   std::uint64_t ready_warps_ = 0;  // bit w: warp w has ready lanes
   int unfinished_ = 0;
@@ -124,6 +134,8 @@ class Executor {
   std::vector<std::byte> dynamic_shared_;
   Warp warp_[kMaxWarps];
   Lane lane_[kMaxThreads];
+
+  StackRanges stacks_;  // outlives the fibers below
 
   // Fibers: a waiting lane's, those without a lane, and the host thread's own stack.
   Fiber waiting_[kMaxThreads];

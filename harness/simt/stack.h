@@ -10,15 +10,22 @@
 
 #include <boost/context/stack_context.hpp>
 #include <cstddef>
+#include <cstdint>
+#include <map>
 #include <new>
 
 namespace kvr::simt {
+
+// First byte to the byte behind the last.
+using StackRanges = std::map<std::uintptr_t, std::uintptr_t>;
 
 class LaneStackAllocator {
  public:
   // `number` counts a thread's stacks. Tops of equally aligned stacks would fall into the same few cache sets
   // and evict each other, so each stack begins a little lower than the one before.
-  explicit LaneStackAllocator(std::size_t number) : offset_((number % kColours) * kColourBytes) {}
+  // `ranges` takes note of where it lies, for as long as it exists.
+  LaneStackAllocator(std::size_t number, StackRanges& ranges)
+      : offset_((number % kColours) * kColourBytes), ranges_(&ranges) {}
 
   boost::context::stack_context allocate() const {
     void* base = ::mmap(nullptr, kReserved, PROT_READ | PROT_WRITE,
@@ -28,6 +35,8 @@ class LaneStackAllocator {
       ::munmap(base, kReserved);
       throw std::bad_alloc();
     }
+    const auto address = reinterpret_cast<std::uintptr_t>(base);
+    (*ranges_)[address] = address + kReserved;
     boost::context::stack_context stack;
     stack.size = kReserved - offset_;
     stack.sp = static_cast<std::byte*>(base) + stack.size;
@@ -35,7 +44,9 @@ class LaneStackAllocator {
   }
 
   void deallocate(boost::context::stack_context& stack) const noexcept {
-    ::munmap(static_cast<std::byte*>(stack.sp) - stack.size, kReserved);
+    void* const base = static_cast<std::byte*>(stack.sp) - stack.size;
+    ranges_->erase(reinterpret_cast<std::uintptr_t>(base));
+    ::munmap(base, kReserved);
   }
 
  private:
@@ -49,6 +60,7 @@ class LaneStackAllocator {
   static_assert(kColours * kColourBytes <= 20480);
 
   std::size_t offset_;
+  StackRanges* ranges_;
 };
 
 }  // namespace kvr::simt

@@ -22,7 +22,18 @@
 #define __launch_bounds__(...)
 #define __align__(n) __attribute__((aligned(n)))
 // A block runs on one host thread from beginning to end, and one block at a time.
+#if defined(KVR_SIMT_STRICT)
+// With a gap in front, so that an access beyond a variable's end is no access to the next one. "used":
+// otherwise what a kernel never writes is known to be zero, and its reads are gone before anybody sees them.
+#define KVR_SIMT_JOIN(a, b) a##b
+#define KVR_SIMT_GAP(n) KVR_SIMT_JOIN(kvr_shared_gap_, n)
+#define __shared__                                                            \
+  [[maybe_unused]] static thread_local                                        \
+      __attribute__((used, aligned(16))) char KVR_SIMT_GAP(__COUNTER__)[256]; \
+  [[maybe_unused]] static thread_local __attribute__((used))
+#else
 #define __shared__ static thread_local
+#endif
 
 namespace kvr::simt {
 

@@ -56,6 +56,7 @@ LaunchStatus Execution::launch_with(const CaseBuilder::Launch& launch, unsigned 
   for (std::size_t t = 0; t < tensors_.size(); ++t) {
     lay_out(tensors_[t], run);
     device_[t]->upload(tensors_[t].memory);
+    device_[t]->describe_contents(tensors_[t].addressed, tensors_[t].decl->role != Role::output);
   }
   LaunchStatus status = launch(machine_, id_.kernel, fault, bind_device());
   if (status.kind == LaunchStatus::Kind::error) return status;  // memory of a failed device cannot be read
@@ -68,6 +69,7 @@ LaunchStatus Execution::launch_quickly(std::string_view fault) {
     if (tensors_[t].decl->role == Role::output) continue;
     lay_out_rows(tensors_[t]);
     device_[t]->upload(tensors_[t].memory, tensors_[t].addressed);
+    device_[t]->describe_contents(tensors_[t].addressed, true);
   }
   LaunchStatus status = builder_->launch()(machine_, id_.kernel, fault, bind_device());
   if (status.kind == LaunchStatus::Kind::error) return status;

@@ -24,7 +24,7 @@ struct alignas(sizeof(T) * N < 16 ? sizeof(T) * N : 16) Vec {
 };
 
 // What one access of a size moves. Copying a struct instead would be split into its members by some
-// compilers.
+// compilers, and so would an integer of 8 bytes.
 template <int Bytes>
 struct Word;
 #if !defined(KVR_PLATFORM_cuda)  // HIP's uint4 has constructors: no bit_cast to it
@@ -34,7 +34,7 @@ struct Word<16> {
 };
 template <>
 struct Word<8> {
-  typedef std::uint64_t type __attribute__((may_alias));
+  typedef unsigned type __attribute__((vector_size(8), may_alias));
 };
 #else
 template <>
@@ -68,7 +68,8 @@ KVR_DEVICE Vec<T, N> load_vec(const T* from) {
   Vec<T, N> result;
 #pragma unroll
   for (int i = 0; i < N / kPerAccess; ++i) {
-    const auto part = __builtin_bit_cast(Vec<T, kPerAccess>, reinterpret_cast<const W*>(from)[i]);
+    const W word = reinterpret_cast<const W*>(from)[i];  // a value of its own, for the same reason
+    const auto part = __builtin_bit_cast(Vec<T, kPerAccess>, word);
 #pragma unroll
     for (int j = 0; j < kPerAccess; ++j) result[i * kPerAccess + j] = part[j];
   }

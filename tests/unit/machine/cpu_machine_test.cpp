@@ -37,9 +37,16 @@ bool register_probe(const char* build) {
 }
 const bool registered = register_probe<32>("warp32") && register_probe<64>("warp64");
 
-TEST_CASE("the cpu build has two machines") {
+TEST_CASE("the cpu build has two machines, and both in strict mode") {
   const std::vector<MachineInfo> machines = list_machines();
-  REQUIRE(machines.size() == 2);
+  REQUIRE(machines.size() == 4);
+  CHECK(machines[2].properties.name == "cpu:warp32+strict");
+  CHECK(machines[2].properties.build == "warp32_strict");
+  CHECK(machines[2].properties.strict);
+  CHECK(machines[3].properties.name == "cpu:warp64+strict");
+  CHECK(machines[3].properties.warp_size == 64);
+  // Built or not, it says so.
+  CHECK(machines[2].present == machines[2].why.empty());
   const MachineProperties& a = machines[0].properties;
   CHECK(a.name == "cpu:warp32");
   CHECK(a.platform == "cpu");
