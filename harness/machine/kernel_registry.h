@@ -13,8 +13,10 @@
 
 namespace kvr {
 
-// Throws std::logic_error naming what is missing (kernel, build, fault) or the argument type that does not match.
-const KernelEntry& find_kernel(std::string_view kernel, std::string_view build, std::string_view fault, std::type_index args);
+// Throws std::logic_error naming what is missing (kernel, build, fault) or the argument type that does not
+// match.
+const KernelEntry& find_kernel(std::string_view kernel, std::string_view build, std::string_view fault,
+                               std::type_index args);
 std::vector<std::string> kernel_names();
 // Names of the source faults compiled for a kernel and build, in registration-independent (sorted) order.
 std::vector<std::string> kernel_faults(std::string_view kernel, std::string_view build);

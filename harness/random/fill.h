@@ -40,9 +40,9 @@ struct Fill {
     exact_int,      // small integers in [-8, 8]: every sum is exact in fp32; not uint8
     near_constant,  // 1000 + uniform(-1/2, 1/2) * spread: large mean against the variance (bug report A15).
                     // The spread is 2^-6 in f32, 16 ULP (8) in fp16, 16 ULP (64) in bf16; no other dtype
-    one_hot,  // 1 at element `position` of every row, 0 elsewhere
-    arange,   // element index; refused where it exceeds the dtype's largest value
-    list,     // `values`, given, by element index; refused where the tensor has more elements
+    one_hot,        // 1 at element `position` of every row, 0 elsewhere
+    arange,         // element index; refused where it exceeds the dtype's largest value
+    list,           // `values`, given, by element index; refused where the tensor has more elements
   };
   Kind kind = Kind::normal;
   double value = 0.0;              // constant

@@ -33,12 +33,13 @@ struct TensorSpec {
   TensorSpec with_offset(std::int64_t elements) const;
 
   std::int64_t numel() const;
-  std::int64_t row_len() const;   // last dimension; 1 for a scalar (rank 0)
-  std::int64_t rows() const;      // numel / row_len; 0 when empty
-  // Element offset, within the allocation, of the first element of row `row` (row-major over the outer dimensions).
+  std::int64_t row_len() const;  // last dimension; 1 for a scalar (rank 0)
+  std::int64_t rows() const;     // numel / row_len; 0 when empty
+  // Element offset, within the allocation, of the first element of row `row` (row-major over the outer
+  // dimensions).
   std::int64_t row_start(std::int64_t row) const;
   std::int64_t inner_stride() const;
-  std::int64_t bytes() const;     // of the whole allocation: offset to last addressed element
+  std::int64_t bytes() const;  // of the whole allocation: offset to last addressed element
   // What the given rows (all when empty) address: ascending, disjoint, adjacent ranges merged.
   std::vector<ByteRange> addressed(const std::vector<std::int64_t>& rows = {}) const;
   // Two elements share an address.

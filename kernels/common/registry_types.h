@@ -24,7 +24,8 @@ struct KernelEntry {
   void (*launch)();  // a Launcher<Args>, cast back by whoever names Args
 };
 
-// Called during start-up only. Defined by the harness (harness/machine). Returns true, for use as an initialiser.
+// Called during start-up only. Defined by the harness (harness/machine). Returns true, for use as an
+// initialiser.
 bool register_kernel(const KernelEntry& entry);
 
 }  // namespace kvr

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The kvr authors
 // SPDX-License-Identifier: MIT
 //
-// Geometry: a lane owns 8 consecutive elements of a row, so a row takes a group of D/8 lanes (8, 16 or 32) and a block
-// of 128 threads holds 1024/D rows. The group never spans warps, whatever their size. Sums: the lane's 8 elements left to
-// right, then the group's butterfly. No shared memory, no barrier; rows beyond N ride along (every lane of a warp takes part in
-// the collectives) and neither load nor store.
+// Geometry: a lane owns 8 consecutive elements of a row, so a row takes a group of D/8 lanes (8, 16 or 32)
+// and a block of 128 threads holds 1024/D rows. The group never spans warps, whatever their size. Sums: the
+// lane's 8 elements left to right, then the group's butterfly. No shared memory, no barrier; rows beyond N
+// ride along (every lane of a warp takes part in the collectives) and neither load nor store.
 #include "kernels/k_norm_rope/k_norm_rope.h"
 
 #include <cmath>
@@ -21,7 +21,8 @@ namespace {
 constexpr int kLaneElements = 8;
 constexpr int kBlockThreads = 128;
 
-// 8 consecutive elements as float, in accesses of VecBytes bytes (an element at a time when VecBytes is sizeof(T)).
+// 8 consecutive elements as float, in accesses of VecBytes bytes (an element at a time when VecBytes is
+// sizeof(T)).
 template <int VecBytes, class T>
 KVR_DEVICE Vec<float, kLaneElements> load_lane(const T* from) {
   const Vec<T, kLaneElements> codes = load_vec<VecBytes, kLaneElements>(from);
@@ -90,8 +91,9 @@ KVR_GLOBAL void k_norm_rope_kernel(const KNormRopeArgs args) {
       }
     }
   } else {
-    // R/2 is a multiple of 8: the partners of a lane's elements all lie in one other lane, R/16 away. The exchange is
-    // outside of any divergent branch: every lane of the warp takes part, those without a partner with themselves.
+    // R/2 is a multiple of 8: the partners of a lane's elements all lie in one other lane, R/16 away. The
+    // exchange is outside of any divergent branch: every lane of the warp takes part, those without a partner
+    // with themselves.
     const int half_lanes = rotary / (2 * kLaneElements);
     const bool upper = lane >= half_lanes;
     const int partner = first >= rotary ? lane : (upper ? lane - half_lanes : lane + half_lanes);
@@ -120,7 +122,8 @@ LaunchStatus launch_width(const KNormRopeArgs& args, Stream stream) {
   const std::int64_t grid = (args.tokens + kRowsPerBlock - 1) / kRowsPerBlock;
   const auto aligned_to = [&args](std::int64_t bytes) {
     const auto size = static_cast<std::int64_t>(sizeof(T));
-    return is_aligned(args.k, bytes, args.k_row_stride * size) && is_aligned(args.out, bytes, args.out_row_stride * size);
+    return is_aligned(args.k, bytes, args.k_row_stride * size) &&
+           is_aligned(args.out, bytes, args.out_row_stride * size);
   };
   const bool floats_aligned =
       is_aligned(args.weight, 16) && is_aligned(args.bias, 16) &&
@@ -146,7 +149,8 @@ std::string text(const char* name, std::int64_t value, const char* why) {
 LaunchStatus check(const KNormRopeArgs& args) {
   using S = LaunchStatus;
   if (args.tokens < 0) return S::refused(text("tokens", args.tokens, "must not be negative"));
-  if (args.dtype != DType::bf16 && args.dtype != DType::fp16) return S::unsupported("dtype: only bf16 and fp16");
+  if (args.dtype != DType::bf16 && args.dtype != DType::fp16)
+    return S::unsupported("dtype: only bf16 and fp16");
   if (args.position_dtype != DType::int32 && args.position_dtype != DType::int64)
     return S::refused("position_dtype: must be int32 or int64");
   if (args.head_dim != 64 && args.head_dim != 128 && args.head_dim != 256)
@@ -154,9 +158,11 @@ LaunchStatus check(const KNormRopeArgs& args) {
   if (args.rotary_dim <= 0 || args.rotary_dim > args.head_dim)
     return S::refused(text("rotary_dim", args.rotary_dim, "must be in (0, head_dim]"));
   if (args.rotary_dim % 2 != 0) return S::refused(text("rotary_dim", args.rotary_dim, "must be even"));
-  if (args.rotary_dim % 16 != 0) return S::unsupported(text("rotary_dim", args.rotary_dim, "only multiples of 16"));
+  if (args.rotary_dim % 16 != 0)
+    return S::unsupported(text("rotary_dim", args.rotary_dim, "only multiples of 16"));
   if (args.k_inner_stride != 1) return S::refused(text("k_inner_stride", args.k_inner_stride, "must be 1"));
-  if (args.out_inner_stride != 1) return S::refused(text("out_inner_stride", args.out_inner_stride, "must be 1"));
+  if (args.out_inner_stride != 1)
+    return S::refused(text("out_inner_stride", args.out_inner_stride, "must be 1"));
   if (args.k_row_stride < args.head_dim)
     return S::refused(text("k_row_stride", args.k_row_stride, "is narrower than head_dim"));
   if (args.out_row_stride < args.head_dim)
@@ -164,7 +170,8 @@ LaunchStatus check(const KNormRopeArgs& args) {
   if (args.cos_sin_row_stride < args.rotary_dim)
     return S::refused(text("cos_sin_row_stride", args.cos_sin_row_stride, "is narrower than rotary_dim"));
   if (args.max_position <= 0) return S::refused(text("max_position", args.max_position, "must be positive"));
-  if (!(args.eps >= 0.0F)) return S::refused("eps = " + std::to_string(args.eps) + ": must be zero or positive");
+  if (!(args.eps >= 0.0F))
+    return S::refused("eps = " + std::to_string(args.eps) + ": must be zero or positive");
   if (args.tokens == 0) return {};
   if (args.k == nullptr) return S::refused("k: null pointer");
   if (args.out == nullptr) return S::refused("out: null pointer");
