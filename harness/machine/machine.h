@@ -54,8 +54,9 @@ struct MachineOptions {
   std::string schedule =
       "forward";  // cpu: order in which lanes and warps of a block are resumed (harness/simt/device.h)
   std::uint64_t schedule_seed = 0;
-  // cpu: vary by seed what vendors leave open (approximate intrinsics within their documented error, contraction, order of
-  // tree reductions): a policy that holds over this envelope holds on hardware that is not here.
+  // cpu: vary by seed what vendors leave open (approximate intrinsics within their documented error,
+  // contraction, order of tree reductions): a policy that holds over this envelope holds on hardware that is
+  // not here.
   bool envelope = false;
 };
 
@@ -79,7 +80,8 @@ class Machine {
   virtual ~Machine() = default;
   const MachineProperties& properties() const { return properties_; }
   const std::string& name() const { return properties_.name; }
-  // Picks one point of the arithmetic envelope; no effect unless the machine was opened with MachineOptions::envelope.
+  // Picks one point of the arithmetic envelope; no effect unless the machine was opened with
+  // MachineOptions::envelope.
   virtual void set_envelope_seed(std::uint64_t /*seed*/) {}
 
   // `like` gives size, committed ranges and placement.
