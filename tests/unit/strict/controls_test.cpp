@@ -71,7 +71,8 @@ struct Bench {
     machine = open_machine(machine_name, options);
   }
 
-  LaunchStatus run(Control control, bool faulty) {
+  LaunchStatus run(Control control, bool faulty, const char* kernel = "strict_control",
+                   const std::string& fault = "") {
     ControlArgs args;
     args.control = control;
     args.faulty = faulty;
@@ -97,7 +98,7 @@ struct Bench {
     args.in = static_cast<const float*>(a.device->data());
     args.out = static_cast<float*>(b.device->data());
     args.slots = static_cast<const std::int64_t*>(c.device->data());
-    return machine->launch("strict_control", args);
+    return machine->launch(kernel, args, fault);
   }
 
   struct Memory {
@@ -143,6 +144,25 @@ TEST_CASE("their correct twins are silent") {
     const LaunchStatus status = bench.run(want.control, false);
     INFO(machine << ", " << schedule << ", " << want.name << ": " << status.what);
     CHECK(status.ok());
+  }
+}
+
+TEST_CASE("removing any barrier of our kernels is reported, and as they stand they are silent") {
+  const std::string machine = GENERATE("cpu:warp32+strict", "cpu:warp64+strict");
+  const std::string schedule = GENERATE("forward", "reverse", "random");
+  Bench bench(machine, schedule, 3);
+  const LaunchStatus whole = bench.run(Control::two_writers, false, "strict_barriers");
+  INFO(whole.what);
+  CHECK(whole.ok());
+  for (int n = 1; n <= KVR_BARRIERS; ++n) {
+    const LaunchStatus status =
+        bench.run(Control::two_writers, false, "strict_barriers", fmt::format("without_barrier_{}", n));
+    INFO(machine << ", " << schedule << ", barrier " << n << ": " << status.what);
+    CHECK(status.kind == LaunchStatus::Kind::error);
+    // A race; or, where the reader comes first, a read of what nobody has written yet.
+    CHECK((status.what.starts_with("race: ") || status.what.starts_with("uninitialised read: ")));
+    CHECK(status.what.find("shared 'scratch'") != std::string::npos);
+    CHECK(status.what.find("(in warp.h:") != std::string::npos);
   }
 }
 

@@ -1,0 +1,86 @@
+// SPDX-FileCopyrightText: 2026 The kvr authors
+// SPDX-License-Identifier: MIT
+//
+// Traffic counted by hand: one warp of 32 lanes unless it says otherwise, sectors of 32 bytes.
+#include <catch2/catch_test_macros.hpp>
+
+#include "harness/strict/source_place.h"
+#include "harness/strict/traffic.h"
+
+namespace kvr::strict {
+namespace {
+
+// Every lane accesses base + lane * stride.
+void warp_access(Traffic& traffic, std::uint32_t place, std::uint32_t bytes, std::uintptr_t stride,
+                 bool write, bool shared = false) {
+  for (std::uint16_t lane = 0; lane < 32; ++lane)
+    traffic.note({0x10000 + lane * stride, bytes, place, lane, write, false, shared});
+}
+
+TEST_CASE("a warp's access costs the sectors it touches") {
+  Traffic traffic;
+  traffic.begin_block();
+  warp_access(traffic, 1, 16, 16, false);  // 512 bytes in a row: 16 sectors
+  warp_access(traffic, 2, 4, 128, false);  // one word in each of 32 sectors
+  warp_access(traffic, 3, 2, 0, true);     // one place
+  traffic.end_block(32);
+  CHECK(traffic.load_sectors == 16 + 32);
+  CHECK(traffic.store_sectors == 1);
+  CHECK(traffic.bytes_requested == 32 * (16 + 4 + 2));
+  CHECK(traffic.accesses == 96);
+  CHECK(traffic.wide_accesses == 32);
+  // 0x10000 .. 0x10fff holds 32 words 128 bytes apart; 16 sectors in a row contain 4 of them. The store is a
+  // sector more.
+  CHECK(traffic.unique_bytes() == (16 + 32 - 4 + 1) * 32);
+}
+
+TEST_CASE("executions of one instruction are told apart") {
+  Traffic traffic;
+  traffic.begin_block();
+  // Each lane runs alone: its two executions come one after the other.
+  for (std::uint16_t lane = 0; lane < 32; ++lane)
+    for (std::uintptr_t round = 0; round < 2; ++round)
+      traffic.note({0x10000 + round * 128 + lane * 4U, 4, 1, lane, false, false, false});
+  traffic.end_block(32);
+  CHECK(traffic.load_sectors == 2 * 4);
+}
+
+TEST_CASE("warps do not share an access, and a warp of 64 lanes is one") {
+  for (const int warp_size : {32, 64}) {
+    Traffic traffic;
+    traffic.begin_block();
+    for (std::uint16_t lane = 0; lane < 64; ++lane) traffic.note({0x10000, 4, 1, lane, false, false, false});
+    traffic.end_block(warp_size);
+    CHECK(traffic.load_sectors == 64 / warp_size);
+  }
+}
+
+TEST_CASE("shared memory has 32 banks of 4 bytes") {
+  Traffic traffic;
+  traffic.begin_block();
+  warp_access(traffic, 1, 4, 4, false, true);  // each lane its bank
+  warp_access(traffic, 2, 4, 0, false, true);  // one word for all
+  CHECK(traffic.bank_conflicts == 0);
+  warp_access(traffic, 3, 4, 8, false, true);    // two words in each even bank
+  warp_access(traffic, 4, 4, 128, false, true);  // all in one bank
+  warp_access(traffic, 5, 16, 16, false, true);  // four lots of 8 lanes, each of them all banks once
+  traffic.end_block(32);
+  CHECK(traffic.bank_conflicts == 1 + 31);
+  CHECK(traffic.load_sectors == 0);
+}
+
+TEST_CASE("a place is named by the kernel's own line, and the helper's that was inlined there") {
+  // addr2line -i, innermost first.
+  CHECK(
+      describe_frames(parse_frames("/s/kernels/common/vec.h:72\n/s/kernels/k/k.cu:57 (discriminator 3)\n")) ==
+      "k.cu:57 (in vec.h:72)");
+  // llvm-symbolizer -i prints names, columns and an empty line.
+  CHECK(describe_frames(
+            parse_frames("load_vec\n/s/kernels/common/vec.h:72:9\nk\n/s/kernels/k/k.cu:57:3\n\n")) ==
+        "k.cu:57 (in vec.h:72)");
+  CHECK(describe_frames(parse_frames("/s/k.cu:5\n")) == "k.cu:5");
+  CHECK(describe_frames(parse_frames("??:0\n")).empty());
+}
+
+}  // namespace
+}  // namespace kvr::strict
