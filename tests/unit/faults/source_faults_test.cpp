@@ -52,7 +52,7 @@ TEST_CASE("every source fault is killed by a quick case on every machine") {
 
 TEST_CASE("a kernel without faults cannot show that its cases notice anything") {
   for (const MachineInfo& info : list_machines()) {
-    if (!info.present) continue;
+    if (!info.present || info.properties.strict) continue;  // strict machines run the production kernels only
     for (const std::string& kernel : kernel_names()) {
       CAPTURE(info.properties.name, kernel);
       CHECK(kernel_faults(kernel, info.properties.build).size() >= 10);

@@ -253,7 +253,7 @@ TEST_CASE("a row's bits depend neither on its place nor on how many rows there a
     RunOptions options;
     options.fault = fault;
     options.rule_text = "atol=0.01";
-    return run_case(*find_case("alike/all/n=" + n), machine, PolicyTable::parse("", "inline"), options);
+    return run_case(*find_case("alike/all/n=" + n), machine, PolicyTable{}, options);
   };
   for (const char* n : {"1", "2", "5"}) {
     const CaseReport report = run_alike("", n);
@@ -298,8 +298,7 @@ TEST_CASE("a case whose inputs prove nothing has no power, unless the kernel fai
     RunOptions options;
     options.fault = fault;
     options.rule_text = "exact=true";
-    return run_case(*find_case("note/all/inputs=" + inputs), machine, PolicyTable::parse("", "inline"),
-                    options);
+    return run_case(*find_case("note/all/inputs=" + inputs), machine, PolicyTable{}, options);
   };
   CHECK(run_note("", "powerful").verdict == Verdict::pass);
   CHECK_THAT(run_note("", "powerful").reason, ContainsSubstring("clamp active in 1 of 2 rows"));
