@@ -171,7 +171,7 @@ the shipped one. An interrupted study exits with 3.)");
   command.add_option("--threads", options.threads, "Host threads (default: 0, all cores)")->type_name("N");
   command.add_option("--shard", options.shard, "Only part i of n (default: 0/1)")->type_name("I/N");
   command.add_flag("--envelope", options.envelope,
-                   "Vary by seed what vendors' arithmetic leaves open (cpu machines)");
+                   "Vary by seed approximate intrinsics and the order of tree reductions (cpu machines)");
   command.add_option("--fault", options.fault, "Study this source fault instead of the kernel")
       ->type_name("NAME");
   command.add_option("--json", options.json, "Save the study here")->type_name("FILE");
@@ -236,7 +236,7 @@ Examples:
   command.add_option("--margin", options.margin, "Factor on the worst value seen (default: 1.5)")
       ->type_name("X");
   command.add_flag("--envelope", options.envelope,
-                   "Vary by seed what vendors' arithmetic leaves open (cpu machines)");
+                   "Vary by seed approximate intrinsics and the order of tree reductions (cpu machines)");
   command.add_option("--fail-on", options.fail_on, "Exit 1 for rows that are expired, loose, or both")
       ->type_name("expired,loose");
   add_policy_file(command, options.policy_file);

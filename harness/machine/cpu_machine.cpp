@@ -77,8 +77,12 @@ class CpuMachine : public Machine {
   CpuMachine(MachineProperties properties, const MachineOptions& options)
       : Machine(std::move(properties)),
         device_(limits_of(properties_.warp_size), options.threads,
-                simt::Schedule::parse(options.schedule, options.schedule_seed)) {}
+                simt::Schedule::parse(options.schedule, options.schedule_seed)),
+        envelope_(options.envelope) {}
 
+  void set_envelope_seed(std::uint64_t seed) override {
+    if (envelope_) device_.set_envelope_seed(seed + 1);  // 0 is off
+  }
   std::unique_ptr<DeviceMemory> allocate(const TensorSpec& spec, const std::vector<ByteRange>& committed,
                                          Placement placement) override {
     return std::make_unique<CpuMemory>(spec, committed, placement, device_.memory());
@@ -88,8 +92,10 @@ class CpuMachine : public Machine {
   Stream stream() override { return &device_; }
   LaunchStatus synchronize() override { return device_.synchronize(); }
 
- protected:
   simt::Device device_;
+
+ private:
+  bool envelope_;
 };
 
 #if defined(KVR_HAS_STRICT)

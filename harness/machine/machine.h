@@ -55,8 +55,8 @@ struct MachineOptions {
       "forward";  // cpu: order in which lanes and warps of a block are resumed (harness/simt/device.h)
   std::uint64_t schedule_seed = 0;
   // cpu: vary by seed what vendors leave open (approximate intrinsics within their documented error,
-  // contraction, order of tree reductions): a policy that holds over this envelope holds on hardware that is
-  // not here.
+  // the order of tree reductions; contraction is not varied). A policy that holds over this envelope does not
+  // depend on one vendor's choice of them.
   bool envelope = false;
 };
 

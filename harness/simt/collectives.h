@@ -52,14 +52,22 @@ inline void complete_ballot(Warp& warp, std::uint64_t mask) {
 
 inline void complete_nothing(Warp&, std::uint64_t) {}
 
-// f32[i] = the butterfly (offsets W/2 .. 1) of Combine over i's group of W lanes. It is computed as lane 0 of
+// f32[i] = the butterfly (offsets W/2 .. 1, or 1 .. W/2 at half of the points of the arithmetic envelope) of
+// Combine over i's group of W lanes. It is computed as lane 0 of
 // the group sees it and given to all, so that even the payload of a NaN is the same in every lane.
 template <class Combine, int W>
 inline void complete_group(Warp& warp, std::uint64_t mask) {
   for (int base = 0; base < kMaxWarpSize && (mask >> base) != 0; base += W) {
     float* v = warp.f32 + base;
-    for (int offset = W / 2; offset > 0; offset /= 2) {
-      for (int i = 0; i < offset; ++i) v[i] = Combine::combine(v[i], v[i + offset]);
+    if (envelope_seed != 0 && (envelope_draw(W) & 1) != 0) {
+      // Neighbours first: as good a tree, and one that a compiler or a vendor's reduction may use.
+      for (int offset = 1; offset < W; offset *= 2) {
+        for (int i = 0; i < W; i += 2 * offset) v[i] = Combine::combine(v[i], v[i + offset]);
+      }
+    } else {
+      for (int offset = W / 2; offset > 0; offset /= 2) {
+        for (int i = 0; i < offset; ++i) v[i] = Combine::combine(v[i], v[i + offset]);
+      }
     }
     const float all = v[0];
     for (int i = 1; i < W; ++i) v[i] = all;

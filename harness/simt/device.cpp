@@ -121,7 +121,9 @@ LaunchStatus Device::launch(const LaunchRequest& request) {
   if (const auto wrong = complaint(request, limits_))
     return LaunchStatus::error((observer_ == nullptr ? "" : "launch limit: ") + kernel_name(request) + ": " +
                                *wrong);
-  LaunchRun run(request, schedule_, memory_, observer_);
+  LaunchRequest seeded = request;
+  seeded.envelope_seed = envelope_seed_;
+  LaunchRun run(seeded, schedule_, memory_, observer_);
   const FaultGuard guard;
   if (observer_ != nullptr) {
     observer_->begin_launch(request);

@@ -56,6 +56,7 @@ struct LaunchRequest {
   std::int64_t shared_bytes = 0;
   void (*thread_main)(const void*) = nullptr;  // runs the kernel for the current lane
   const void* thread_data = nullptr;
+  std::uint64_t envelope_seed = 0;  // set by the device
 };
 
 // The tensors in a device's memory, so that an error can name the one an address belongs to.
@@ -88,6 +89,8 @@ class Device {
   // The first error since the last call, which it clears.
   LaunchStatus synchronize();
   const Limits& limits() const { return limits_; }
+  // The arithmetic envelope of the launches to come; 0 is off.
+  void set_envelope_seed(std::uint64_t seed) { envelope_seed_ = seed; }
   // Not to be changed while a launch runs.
   MemoryMap& memory() { return memory_; }
   // Watches every launch from now on, each of which runs on the launching thread. Must outlive them.
@@ -98,6 +101,7 @@ class Device {
   Limits limits_;
   Schedule schedule_;
   MemoryMap memory_;
+  std::uint64_t envelope_seed_ = 0;
   Observer* observer_ = nullptr;
   std::unique_ptr<Arena> arena_;  // none for one thread
   LaunchStatus pending_;

@@ -12,6 +12,7 @@
 namespace kvr::simt {
 
 constinit thread_local Current current [[gnu::tls_model("initial-exec")]] = {nullptr, nullptr};
+constinit thread_local std::uint64_t envelope_seed [[gnu::tls_model("initial-exec")]] = 0;
 
 namespace {
 
@@ -301,6 +302,7 @@ void Executor::run(LaunchRun& run, std::int64_t begin, std::int64_t end) {
   block_number_ = begin - 1;
   block_end_ = end;
   shape_block();
+  envelope_seed = run.request().envelope_seed;
   if (!begin_next_block()) return;
   current.lane = next(warp_[0]);
   leave(host_, idle_fiber());

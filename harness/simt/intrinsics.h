@@ -3,8 +3,8 @@
 //
 // CUDA's arithmetic words for kernels on the cpu machine. Names with a rounding mode (__fmaf_rn, ...) and
 // fmaf, sqrtf are correctly rounded, as on a GPU. What vendors leave open (rsqrtf, __expf, __fdividef) goes
-// through one seam, kvr::simt::approximate, which is given the exact value and the documented bound and today
-// returns the nearest float.
+// through one seam, kvr::simt::approximate, which is given the exact value and the documented bound. It
+// returns the nearest float, or another legal one while the arithmetic envelope is on (state.h).
 #pragma once
 
 #include <math.h>  // the words fmaf, sqrtf, fabsf, ... live in the global namespace, as in CUDA
@@ -12,13 +12,25 @@
 #include <bit>
 #include <cstdint>
 
+#include "harness/simt/state.h"
+
 namespace kvr::simt {
 
 // `exact` is accurate to far more than a float; `max_ulp` is what the vendor documents (CUDA C++ Programming
-// Guide, "Mathematical Functions"): any float within it is a legal answer, and a later arithmetic envelope
-// may choose another.
-inline float approximate(double exact, [[maybe_unused]] double max_ulp) {
-  return static_cast<float>(exact);
+// Guide, "Mathematical Functions"): any float within it is a legal answer. The nearest one is off by at most
+// half a ULP, so up to floor(max_ulp - 1/2) steps from it are legal; which is taken depends on the seed and
+// on the value alone, since an instruction gives the same answer to the same question.
+inline float approximate(double exact, double max_ulp) {
+  const float nearest = static_cast<float>(exact);
+  if (envelope_seed == 0) [[likely]]
+    return nearest;
+  const auto steps = static_cast<std::int64_t>(max_ulp - 0.5);
+  const std::uint64_t draw = envelope_draw(std::bit_cast<std::uint64_t>(exact));
+  float value = nearest;
+  std::int64_t offset = static_cast<std::int64_t>(draw % static_cast<std::uint64_t>(2 * steps + 1)) - steps;
+  for (; offset > 0; --offset) value = __builtin_nextafterf(value, __builtin_inff());
+  for (; offset < 0; ++offset) value = __builtin_nextafterf(value, -__builtin_inff());
+  return __builtin_isfinite(value) ? value : nearest;
 }
 
 // Nearest for every float: 1/sqrt(double) is off by at most 1.5 double ULP, and no float's reciprocal root

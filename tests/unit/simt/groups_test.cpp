@@ -215,5 +215,46 @@ TEST_CASE(KVR_NAME("alignment of rows: address and stride both count")) {
   CHECK(is_aligned(memory + 1, 1, 3));
 }
 
+__global__ void envelope_kernel(const float* in, float* sums, float* roots) {
+  const int t = static_cast<int>(threadIdx.x);
+  sums[t] = group_sum<4>(in[t]);
+  roots[t] = rsqrtf(static_cast<float>(t + 2));
+}
+
+TEST_CASE(KVR_NAME("the arithmetic envelope gives legal answers only, and more than one of them")) {
+  // x = (2^24, 1, -2^24, 1): halves first, (2^24 - 2^24) + (1 + 1) = 2; neighbours first, 2^24 + 1 rounds to
+  // 2^24 and -2^24 + 1 is exact, so the sum is 1.
+  std::vector<float> in(64), sums(64), roots(64);
+  for (std::size_t g = 0; g < 64; g += 4)
+    in[g] = 0x1p24F, in[g + 1] = 1.0F, in[g + 2] = -0x1p24F, in[g + 3] = 1.0F;
+  TestDevice device;
+  KVR_RUN(device, envelope_kernel, 1, 64, 0, in.data(), sums.data(), roots.data());
+  const std::vector<float> nearest = roots;
+  for (const float s : sums) CHECK(s == 2.0F);
+  bool other_order = false, below = false, above = false;
+  for (std::uint64_t seed = 1; seed <= 16; ++seed) {
+    device.set_envelope_seed(seed);
+    KVR_RUN(device, envelope_kernel, 1, 64, 0, in.data(), sums.data(), roots.data());
+    for (const float s : sums) CHECK((s == 1.0F || s == 2.0F));
+    other_order = other_order || sums[0] == 1.0F;
+    for (std::size_t t = 0; t < 64; ++t) {
+      // Within the documented 2 ULP: at most one step from the nearest float.
+      CHECK((roots[t] == nearest[t] || roots[t] == std::nextafter(nearest[t], 0.0F) ||
+             roots[t] == std::nextafter(nearest[t], 2.0F)));
+      below = below || roots[t] < nearest[t];
+      above = above || roots[t] > nearest[t];
+    }
+    const std::vector<float> first = roots;
+    KVR_RUN(device, envelope_kernel, 1, 64, 0, in.data(), sums.data(), roots.data());
+    CHECK(roots == first);  // a seed is one machine, not noise
+  }
+  CHECK(other_order);
+  CHECK(below);
+  CHECK(above);
+  device.set_envelope_seed(0);
+  KVR_RUN(device, envelope_kernel, 1, 64, 0, in.data(), sums.data(), roots.data());
+  CHECK(roots == nearest);
+}
+
 }  // namespace
 }  // namespace kvr::KVR_BUILD
