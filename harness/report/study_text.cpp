@@ -23,7 +23,7 @@ std::string output_text(const OutputTally& output, std::uint64_t draws) {
   std::string text = fmt::format("\n'{}' ({}): {} elements, largest |reference| {:.4g}\n", output.output,
                                  dtype_name(output.dtype), output.elements, output.max_abs_expected);
   text += fmt::format(
-      "  {} element{} in {} of {} draws is not the rounding of the reference (error above half a ULP)\n",
+      "  {} element{} in {} of {} draws not the rounding of the reference (error above half a ULP)\n",
       output.differing, output.differing == 1 ? "" : "s", output.over_half_ulp, draws);
   TextTable extremes;
   for (const char* title : {"worst", "", "where", "actual for expected", ""}) extremes.column(title);
