@@ -85,10 +85,14 @@ void ResultsFile::write(std::string_view text) const {
   file.rename();
 }
 
-Results read_results(const std::filesystem::path& file) {
+std::string read_text(const std::filesystem::path& file) {
   std::ifstream stream(file, std::ios::binary);
   if (!stream) throw FileError(fmt::format("cannot read '{}': {}", file.string(), std::strerror(errno)));
-  const std::string text{std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
+  return {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
+}
+
+Results read_results(const std::filesystem::path& file) {
+  const std::string text = read_text(file);
   try {
     return results_from_json(text);
   } catch (const JsonError& error) {

@@ -31,6 +31,8 @@ class ResultsFile {
   std::string path_;
 };
 
+// The whole file. Throws FileError.
+std::string read_text(const std::filesystem::path& file);
 // Throws FileError or JsonError, both naming the file.
 Results read_results(const std::filesystem::path& file);
 

@@ -4,10 +4,7 @@
 
 #include <fmt/format.h>
 
-#include <cerrno>
-#include <cstring>
-#include <fstream>
-#include <iterator>
+#include <bit>
 #include <nlohmann/json.hpp>
 
 #include "harness/random/random.h"
@@ -192,9 +189,7 @@ StudyResult study_from_json(std::string_view text) {
 }
 
 StudyResult read_study(const std::filesystem::path& file) {
-  std::ifstream stream(file, std::ios::binary);
-  if (!stream) throw FileError(fmt::format("cannot read '{}': {}", file.string(), std::strerror(errno)));
-  const std::string text{std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
+  const std::string text = read_text(file);
   try {
     return study_from_json(text);
   } catch (const JsonError& error) {

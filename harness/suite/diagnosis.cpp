@@ -32,11 +32,7 @@ class View {
     wrong_ = by_more_than_one.empty() ? std::move(at_all) : std::move(by_more_than_one);
   }
 
-  double value(std::int64_t i) const {
-    return std::visit(
-        [i](const auto& values) { return static_cast<double>(values[static_cast<std::size_t>(i)]); },
-        outcome_.expected);
-  }
+  double value(std::int64_t i) const { return expected_at(outcome_, i); }
   const Outcome& outcome() const { return outcome_; }
   const std::vector<std::int64_t>& wrong() const { return wrong_; }
   std::uint64_t actual(std::int64_t i) const { return actual_[static_cast<std::size_t>(i)]; }

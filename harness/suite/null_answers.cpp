@@ -13,12 +13,6 @@
 namespace kvr {
 namespace {
 
-double expected_at(const Outcome& outcome, std::int64_t index) {
-  return std::visit(
-      [index](const auto& values) { return static_cast<double>(values[static_cast<std::size_t>(index)]); },
-      outcome.expected);
-}
-
 // The first `rows` rows of the outcome, with this answer in them.
 std::vector<std::byte> codes_of(const Outcome& outcome, const NullAnswer& answer, std::int64_t rows) {
   const std::size_t size = dtype_size(outcome.dtype);
@@ -41,7 +35,14 @@ Outcome first_rows(const Outcome& outcome, std::int64_t rows) {
   return head;
 }
 
-// The likeliest constant: the rounded mean of the finite expected values.
+}  // namespace
+
+double expected_at(const Outcome& outcome, std::int64_t index) {
+  return std::visit(
+      [index](const auto& values) { return static_cast<double>(values[static_cast<std::size_t>(index)]); },
+      outcome.expected);
+}
+
 double mean_expected(const Outcome& outcome) {
   double sum = 0.0;
   std::int64_t count = 0;
@@ -53,8 +54,6 @@ double mean_expected(const Outcome& outcome) {
   }
   return count == 0 ? 0.0 : sum / static_cast<double>(count);
 }
-
-}  // namespace
 
 std::uint64_t round_to(const Outcome& outcome, double value) {
   if (outcome.format_max > 0.0)

@@ -31,6 +31,10 @@ std::vector<NullAnswer> null_answers(const Outcome& outcome, const std::string& 
 // Does the rule accept this null answer in place of the kernel's? False for one that is the answer itself.
 bool accepts_null(const Outcome& outcome, const Rule& rule, const NullAnswer& answer);
 
+// The expected value of an element, whichever precision the reference has.
+double expected_at(const Outcome& outcome, std::int64_t index);
+// Of the finite ones; 0 when there are none.
+double mean_expected(const Outcome& outcome);
 // RN_T(value) of the outcome's dtype and overflow rule.
 std::uint64_t round_to(const Outcome& outcome, double value);
 void store_code(std::byte* at, std::size_t size, std::uint64_t code);

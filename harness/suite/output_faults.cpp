@@ -23,12 +23,6 @@ std::uint64_t code_at(const Outcome& outcome, std::int64_t index) {
                    code_size(outcome));
 }
 
-double expected_at(const Outcome& outcome, std::int64_t index) {
-  return std::visit(
-      [index](const auto& values) { return static_cast<double>(values[static_cast<std::size_t>(index)]); },
-      outcome.expected);
-}
-
 // Codes of every element from `code(row, column)`; nothing when that changes none of them.
 Faulty rebuild(const Outcome& outcome, const std::function<std::uint64_t(std::int64_t, std::int64_t)>& code) {
   Codes codes(outcome.actual.begin(), outcome.actual.end());
@@ -83,12 +77,7 @@ Faulty zeros(const Outcome& o) {
 }
 
 Faulty constant(const Outcome& o) {
-  double sum = 0.0, count = 0.0;
-  for (std::int64_t i = 0; i < o.rows * o.row_len; ++i) {
-    const double value = expected_at(o, i);
-    if (std::isfinite(value)) sum += value, count += 1.0;
-  }
-  const std::uint64_t code = round_to(o, count == 0.0 ? 0.0 : sum / count);
+  const std::uint64_t code = round_to(o, mean_expected(o));
   return rebuild(o, [code](auto, auto) { return code; });
 }
 
