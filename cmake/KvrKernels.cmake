@@ -10,6 +10,7 @@
 #
 # kvr_add_command() makes the executable that has all of it.
 
+include(KvrContracted)
 include(KvrFaults)
 include(KvrStrict)
 
@@ -58,18 +59,22 @@ function(_kvr_add_objects target)
   endif()
 endfunction()
 
-function(_kvr_add_kernel_objects target build wrapper)
+function(_kvr_compile_kernel target build wrapper)
   _kvr_add_objects(${target} "${wrapper}")
   set_target_properties(${target} PROPERTIES
     CUDA_STANDARD 20 CUDA_STANDARD_REQUIRED ON HIP_STANDARD 20 HIP_STANDARD_REQUIRED ON HIP_EXTENSIONS OFF)
   target_compile_definitions(${target} PRIVATE KVR_BUILD=${build} "KVR_BUILD_NAME=\"${build}\"")
   if(KVR_PLATFORM STREQUAL "cpu")
-    string(REPLACE "warp" "" warp_size ${build})
+    string(REGEX MATCH "[0-9]+" warp_size ${build})
     target_compile_definitions(${target} PRIVATE KVR_SIMT_WARP_SIZE=${warp_size})
     target_link_libraries(${target} PRIVATE kvr::simt)
   elseif(KVR_PLATFORM STREQUAL "cuda")
     target_compile_options(${target} PRIVATE --expt-relaxed-constexpr)
   endif()
+endfunction()
+
+function(_kvr_add_kernel_objects target build wrapper)
+  _kvr_compile_kernel(${target} ${build} "${wrapper}")
   target_sources(kvr_all_kernels INTERFACE $<TARGET_OBJECTS:${target}>)
 endfunction()
 
@@ -81,7 +86,7 @@ function(_kvr_link_object target rule object)
 endfunction()
 
 # kvr_add_kernel(<name>): compiles <name>/<name>.cu once for every build of this platform (cuda; hip; warp32 and warp64,
-# and these two in strict mode),
+# and these two with contraction and in strict mode),
 # with KVR_BUILD as its namespace, and the faults of <name>/faults.txt (KvrFaults.cmake) likewise, all of one build in one object.
 function(kvr_add_kernel name)
   if(NOT DEFINED CMAKE_${KVR_KERNEL_LANGUAGE}_COMPILE_OBJECT)
@@ -104,6 +109,15 @@ function(kvr_add_kernel name)
     if(KVR_PLATFORM STREQUAL "cpu")
       target_compile_options(kvr_kernel_${name}_${build} PRIVATE $<$<NOT:$<CONFIG:Debug>>:-O3>)
     endif()
+  endforeach()
+
+  foreach(build IN LISTS KVR_CONTRACTED_BUILDS)
+    set(wrapper "${generated}/${build}/${name}.cpp")
+    kvr_write_if_different("${wrapper}" "#include \"${source}\"\n")
+    _kvr_compile_kernel(kvr_contracted_${name}_${build} ${build} "${wrapper}")
+    kvr_contract(kvr_contracted_${name}_${build})
+    kvr_make_local(object "${generated}/${build}/${name}" kvr_contracted_${name}_${build})
+    _kvr_link_object(kvr_all_kernels kvr_kernel_${name}_${build} "${object}")
   endforeach()
 
   foreach(build IN LISTS KVR_STRICT_BUILDS)

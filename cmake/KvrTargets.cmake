@@ -3,13 +3,15 @@
 #
 # How the parts of the harness are declared: libraries, unit tests. Kernels, references and cases: KvrKernels.cmake.
 
-# Everything that uses kvr. No contraction and no fast-math on the host: references promise the same bits everywhere.
+# Everything that uses kvr. No contraction and no fast-math on the host: references promise the same bits everywhere. (Only kernels may
+# have contraction, in builds of their own: KvrContracted.cmake.)
 add_library(kvr_options INTERFACE)
 add_library(kvr::options ALIAS kvr_options)
 set_target_properties(kvr_options PROPERTIES EXPORT_NAME options)
 target_include_directories(kvr_options INTERFACE $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}> $<INSTALL_INTERFACE:include/kvr>)
 target_compile_definitions(kvr_options INTERFACE KVR_PLATFORM_${KVR_PLATFORM}=1)
-target_compile_options(kvr_options INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-ffp-contract=off>)
+target_compile_options(kvr_options INTERFACE
+  $<$<COMPILE_LANGUAGE:CXX>:-ffp-contract=$<IF:$<BOOL:$<TARGET_PROPERTY:KVR_CONTRACTED>>,fast,off>>)
 target_compile_features(kvr_options INTERFACE cxx_std_20)
 
 # This project's own sources. nvcc wraps every line in code of its own, which -Wpedantic and -Wshadow reject.

@@ -12,6 +12,7 @@
 #include "harness/cli/commands.h"
 #include "harness/cli/exit_code.h"
 #include "harness/cli/machine_choice.h"
+#include "harness/cli/numbers.h"
 #include "harness/cli/plan.h"
 #include "harness/cli/policy_choice.h"
 #include "harness/cli/selection.h"
@@ -21,13 +22,10 @@
 namespace kvr {
 namespace {
 
-constexpr int kMaxThreads = 4096;        // more than any host has; a typing error below it
 constexpr double kMaxTimeout = 86400.0;  // a day
 
 void check_numbers(const CheckOptions& options) {
-  if (options.threads < 0 || options.threads > kMaxThreads)
-    throw UsageError(
-        fmt::format("--threads {} is not a number from 0 (all cores) to {}", options.threads, kMaxThreads));
+  check_threads(options.threads);
   if (!(options.timeout > 0.0) || options.timeout > kMaxTimeout)
     throw UsageError(fmt::format("--timeout {:g} is not a number of seconds above 0 and up to {:g}",
                                  options.timeout, kMaxTimeout));

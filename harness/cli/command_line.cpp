@@ -154,8 +154,8 @@ Examples:
   kvr study NAME --draws 1000000 --shard 0/4 --json part0.json
   kvr study --merge part0.json --merge part1.json --json all.json
 
-Totals and digest are equal for any number of threads and any split into shards. Exit 1: a policy judged here fails a draw and is
-the shipped one. An interrupted study exits with 3.)");
+Totals and digest are equal for any number of threads and any split into shards. Exit 1: the shipped policy is judged here and
+fails a draw. An interrupted study exits with 3.)");
   command.add_option("FILTER", options.filter, "Which case (exactly one)");
   command.add_option("--machine", options.machine, "Run here (default: the first machine of this build)")
       ->type_name("NAME");
@@ -170,11 +170,12 @@ the shipped one. An interrupted study exits with 3.)");
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   command.add_option("--threads", options.threads, "Host threads (default: 0, all cores)")->type_name("N");
   command.add_option("--shard", options.shard, "Only part i of n (default: 0/1)")->type_name("I/N");
-  command.add_flag("--envelope", options.envelope,
-                   "Vary by seed approximate intrinsics and the order of tree reductions (cpu machines)");
+  command.add_flag(
+      "--envelope", options.envelope,
+      "Vary by seed approximate intrinsics, the order of tree reductions and contraction (cpu machines)");
   command.add_option("--fault", options.fault, "Study this source fault instead of the kernel")
       ->type_name("NAME");
-  command.add_option("--json", options.json, "Save the study here")->type_name("FILE");
+  command.add_option("--json", options.json, "Save the study here; - is standard output")->type_name("FILE");
   command.add_flag("--resume", options.resume, "Go on with the study in --json FILE");
   command.add_option("--merge", options.merge, "Merge these files instead of running; may be repeated")
       ->type_name("FILE")
@@ -235,8 +236,9 @@ Examples:
   command.add_option("--threads", options.threads, "Host threads (default: 0, all cores)")->type_name("N");
   command.add_option("--margin", options.margin, "Factor on the worst value seen (default: 1.5)")
       ->type_name("X");
-  command.add_flag("--envelope", options.envelope,
-                   "Vary by seed approximate intrinsics and the order of tree reductions (cpu machines)");
+  command.add_flag(
+      "--envelope", options.envelope,
+      "Vary by seed approximate intrinsics, the order of tree reductions and contraction (cpu machines)");
   command.add_option("--fail-on", options.fail_on, "Exit 1 for rows that are expired, loose, or both")
       ->type_name("expired,loose");
   add_policy_file(command, options.policy_file);

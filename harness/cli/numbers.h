@@ -23,11 +23,20 @@ inline std::optional<std::uint64_t> parse_unsigned(std::string_view text) {
   return value;
 }
 
+// Host threads; more than any host has is a typing error. Throws UsageError.
+inline void check_threads(int threads) {
+  constexpr int kMaxThreads = 4096;
+  if (threads < 0 || threads > kMaxThreads)
+    throw UsageError(
+        fmt::format("--threads {} is not a number from 0 (all cores) to {}", threads, kMaxThreads));
+}
+
 // Throws UsageError naming the option and the value.
 inline std::uint64_t positive_number(std::string_view option, std::string_view text) {
   const auto value = parse_unsigned(text);
   if (!value || *value == 0)
-    throw UsageError(fmt::format("{} {}: must be a number from 1 to 2^64-1", option, text));
+    throw UsageError(
+        fmt::format("{} '{}' is not a number from 1 to 18446744073709551615 (2^64-1)", option, text));
   return *value;
 }
 

@@ -8,8 +8,21 @@
 #include <cstdio>
 
 namespace kvr {
+namespace {
 
-Progress::Progress(std::string unit) : unit_(std::move(unit)), terminal_(::isatty(STDERR_FILENO) != 0) {}
+// "2:05", "1:00:00"; not known while nothing has been done.
+std::string time_text(double seconds) {
+  constexpr double kAgeOfTheUniverse = 4e17;
+  if (!(seconds < kAgeOfTheUniverse)) return "?";
+  const auto whole = static_cast<std::uint64_t>(seconds);
+  if (whole < 3600) return fmt::format("{}:{:02}", whole / 60, whole % 60);
+  return fmt::format("{}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60);
+}
+
+}  // namespace
+
+Progress::Progress(std::string unit, std::uint64_t done_before)
+    : unit_(std::move(unit)), terminal_(::isatty(STDERR_FILENO) != 0), done_before_(done_before) {}
 
 Progress::~Progress() {
   if (visible_) fmt::print(stderr, "\r\x1b[K");
@@ -17,15 +30,14 @@ Progress::~Progress() {
 
 void Progress::show(std::uint64_t done, std::uint64_t total, const std::string& note) {
   const auto now = Clock::now();
-  if (first_done_ == UINT64_MAX) first_done_ = done;
   const double since = std::chrono::duration<double>(now - last_).count();
   if (since < (terminal_ ? 0.2 : 10.0)) return;
   last_ = now;
   const double seconds = std::chrono::duration<double>(now - start_).count();
-  const double rate = static_cast<double>(done - first_done_) / seconds;
-  const auto left = rate > 0.0 ? static_cast<std::uint64_t>(static_cast<double>(total - done) / rate) : 0;
-  const std::string line = fmt::format("{} of {} {}, {:.0f}/s, {}:{:02} left{}{}", done, total, unit_, rate,
-                                       left / 60, left % 60, note.empty() ? "" : ", ", note);
+  const double rate = static_cast<double>(done - done_before_) / seconds;
+  const std::string line =
+      fmt::format("{} of {} {}, {:.{}f}/s, {} left{}{}", done, total, unit_, rate, rate < 10.0 ? 1 : 0,
+                  time_text(static_cast<double>(total - done) / rate), note.empty() ? "" : ", ", note);
   if (terminal_)
     fmt::print(stderr, "\r{}\x1b[K", line);
   else

@@ -13,8 +13,8 @@ namespace kvr {
 
 class Progress {
  public:
-  // `unit` in the plural: "draws".
-  explicit Progress(std::string unit);
+  // `unit` in the plural: "draws". `done_before`: by an earlier run, which says nothing of this one's rate.
+  explicit Progress(std::string unit, std::uint64_t done_before = 0);
   ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
@@ -26,7 +26,7 @@ class Progress {
   std::string unit_;
   bool terminal_;
   bool visible_ = false;
-  std::uint64_t first_done_ = UINT64_MAX;  // what was done before this run: it says nothing of the rate
+  std::uint64_t done_before_;
   Clock::time_point start_ = Clock::now();
   Clock::time_point last_ = Clock::now();
 };

@@ -7,9 +7,10 @@
 #include <fmt/format.h>
 
 #include <atomic>
-#include <charconv>
+#include <chrono>
 #include <csignal>
 #include <filesystem>
+#include <utility>
 
 #include "harness/cli/commands.h"
 #include "harness/cli/exit_code.h"
@@ -18,6 +19,7 @@
 #include "harness/cli/policy_choice.h"
 #include "harness/cli/progress.h"
 #include "harness/cli/selection.h"
+#include "harness/report/counted.h"
 #include "harness/report/results_file.h"
 #include "harness/report/study_file.h"
 #include "harness/report/study_text.h"
@@ -27,20 +29,27 @@ namespace {
 
 std::atomic<bool> interrupted{false};
 
-// Ctrl-C ends a study after the draws in flight, so that it can be saved; a second one ends the process.
+// Ctrl-C, and the SIGTERM of a batch system, end a study after the draws in flight, so that it can be saved;
+// a second one ends the process.
 class InterruptGuard {
  public:
-  InterruptGuard() : previous_(std::signal(SIGINT, &on_interrupt)) {}
+  InterruptGuard()
+      : previous_int_(std::signal(SIGINT, &on_interrupt)),
+        previous_term_(std::signal(SIGTERM, &on_interrupt)) {}
   InterruptGuard(const InterruptGuard&) = delete;
   InterruptGuard& operator=(const InterruptGuard&) = delete;
-  ~InterruptGuard() { std::signal(SIGINT, previous_); }
+  ~InterruptGuard() {
+    std::signal(SIGINT, previous_int_);
+    std::signal(SIGTERM, previous_term_);
+  }
 
  private:
-  static void on_interrupt(int) {
+  static void on_interrupt(int signal) {
     interrupted = true;
-    std::signal(SIGINT, SIG_DFL);
+    std::signal(signal, SIG_DFL);
   }
-  void (*previous_)(int);
+  void (*previous_int_)(int);
+  void (*previous_term_)(int);
 };
 
 std::uint64_t failing(const StudyResult& study) {
@@ -53,7 +62,7 @@ std::uint64_t failing(const StudyResult& study) {
 bool shipped_fails(const StudyResult& study) {
   for (const OutputTally& output : study.outputs)
     for (const PolicyTally& policy : output.policies)
-      if (policy.policy == "shipped" && policy.failing > 0) return true;
+      if (policy.shipped && policy.failing > 0) return true;
   return false;
 }
 
@@ -63,21 +72,44 @@ int finish(const StudyResult& study, const std::optional<ResultsFile>& file) {
   return shipped_fails(study) ? kExitFail : kExitPass;
 }
 
-int merge(const StudyCommandOptions& options) {
+// What is in the files cannot be chosen again.
+void reject_options_beside_merge(const StudyCommandOptions& options) {
+  const StudyCommandOptions defaults;
+  const std::pair<bool, const char*> given[] = {{options.machine != defaults.machine, "--machine"},
+                                                {options.draws != defaults.draws, "--draws"},
+                                                {options.seed.has_value(), "--seed"},
+                                                {!options.policies.empty(), "--policy"},
+                                                {options.shard != defaults.shard, "--shard"},
+                                                {options.envelope, "--envelope"},
+                                                {!options.fault.empty(), "--fault"},
+                                                {options.resume, "--resume"},
+                                                {options.policy_file.file.has_value(), "--policy-file"}};
+  for (const auto& [is_given, name] : given)
+    if (is_given) throw UsageError(fmt::format("--merge takes no {}: the files say it all", name));
   if (!options.filter.empty())
     throw UsageError(fmt::format("--merge takes no filter, and '{}' was given", options.filter.front()));
+}
+
+int merge(const StudyCommandOptions& options) {
+  reject_options_beside_merge(options);
   std::vector<StudyResult> parts;
   for (const std::string& name : options.merge) parts.push_back(read_study(name));
-  const StudyResult study = merge_studies(parts);
+  for (std::size_t p = 1; p < parts.size(); ++p) {
+    try {
+      parts.front() = merge_studies({parts.front(), parts[p]});
+    } catch (const std::invalid_argument& error) {
+      throw UsageError(fmt::format("--merge {}: {}", options.merge[p], error.what()));
+    }
+  }
   std::optional<ResultsFile> file;
   if (options.json) file.emplace(*options.json);
-  return finish(study, file);
+  return finish(parts.front(), file);
 }
 
 void parse_shard(const std::string& text, StudyOptions& study) {
   const std::size_t slash = text.find('/');
   const auto wrong = [&text]() {
-    return UsageError(fmt::format("--shard {}: must be I/N with 0 <= I < N", text));
+    return UsageError(fmt::format("--shard '{}' is not I/N with 0 <= I < N", text));
   };
   if (slash == std::string::npos) throw wrong();
   const auto index = parse_unsigned(text.substr(0, slash));
@@ -102,18 +134,19 @@ int run_study_command(const StudyCommandOptions& options) {
   if (!options.merge.empty()) return merge(options);
   if (options.filter.empty())
     throw UsageError("a study needs a case: kvr study FILTER (kvr list prints the cases)");
+  check_threads(options.threads);
   const PolicyChoice table = choose_policy(options.policy_file);
   StudyOptions study;
+  study.draws = positive_number("--draws", options.draws);
+  parse_shard(options.shard, study);
   const std::vector<SelectedCase> cases = select_cases(options.filter, Tier::soak, seed_option(options.seed));
   if (cases.size() != 1)
     throw UsageError(
         fmt::format("a study takes one case; the filter matches {} (kvr list prints them)", cases.size()));
   study.first_seed = Seed{cases.front().seed};
-  study.draws = positive_number("--draws", options.draws);
   if (study.draws > UINT64_MAX - study.first_seed.value)
     throw UsageError(
         fmt::format("--draws {}: seeds from {} on would pass 2^64-1", options.draws, study.first_seed.value));
-  parse_shard(options.shard, study);
   study.threads = options.threads;
   study.envelope = options.envelope;
   study.fault = options.fault;
@@ -129,7 +162,14 @@ int run_study_command(const StudyCommandOptions& options) {
   kernels_with_fault({cases.front().id->kernel}, choose_machines({machine}), options.fault);
 
   std::optional<StudyResult> resume;
-  if (options.resume && std::filesystem::exists(*options.json)) resume = read_study(*options.json);
+  if (options.resume && std::filesystem::exists(*options.json)) {
+    resume = read_study(*options.json);
+    try {
+      require_resumable(*cases.front().id, machine, table.table, study, *resume);
+    } catch (const std::invalid_argument& error) {
+      throw UsageError(fmt::format("--resume {}: {}", *options.json, error.what()));
+    }
+  }
   std::optional<ResultsFile> file;
   if (options.json) file.emplace(*options.json);
 
@@ -137,23 +177,24 @@ int run_study_command(const StudyCommandOptions& options) {
   const InterruptGuard guard;
   StudyResult result;
   {
-    Progress progress("draws");
+    const std::uint64_t target = draws_to_reach(study, resume ? &*resume : nullptr);
+    Progress progress("draws", resume ? resume->draws : 0);
     auto saved = std::chrono::steady_clock::now();
     result = run_study(*cases.front().id, machine, table.table, study, resume ? &*resume : nullptr,
-                       [&](const StudyResult& so_far) {
+                       [&](const StudyResult& so_far, std::uint64_t draws) {
                          const auto now = std::chrono::steady_clock::now();
                          if (file && !file->is_standard_output() && now - saved > std::chrono::seconds(10)) {
                            file->write(study_to_json(so_far));
                            saved = now;
                          }
-                         progress.show(so_far.draws, so_far.planned / study.shards,
-                                       fmt::format("{} failing", failing(so_far)));
+                         progress.show(draws, target, fmt::format("{} failing", failing(so_far)));
                          return !interrupted;
                        });
   }
   const int exit_code = finish(result, file);
   if (!interrupted) return exit_code;
-  fmt::print(stderr, "kvr: interrupted after {} draws{}\n", result.draws, file ? "; --resume goes on" : "");
+  fmt::print(stderr, "kvr: interrupted after {}{}\n", counted(result.draws, "draw"),
+             file ? "; --resume goes on" : "");
   return kExitNothingRan;
 }
 

@@ -10,6 +10,7 @@
 
 #include "harness/machine/platform.h"
 #include "harness/simt/device.h"
+#include "harness/simt/state.h"
 #if defined(KVR_HAS_STRICT)
 #include "harness/strict/checker.h"
 #endif
@@ -38,6 +39,18 @@ MachineProperties emulated(int warp_size, bool strict) {
   properties.shared_bytes_per_block = limits.shared_bytes;
   properties.memory_bytes = static_cast<std::int64_t>(::sysconf(_SC_AVPHYS_PAGES)) * ::sysconf(_SC_PAGESIZE);
   return properties;
+}
+
+constexpr const char* kContracted = "_contracted";  // what a contracted build's name ends in
+
+// Kernels with contraction are compiled for CPUs that have the instruction: on x86 those since 2013,
+// elsewhere all.
+bool has_fused_multiply_add() {
+#if defined(__x86_64__)
+  return __builtin_cpu_supports("fma") != 0;
+#else
+  return true;
+#endif
 }
 
 // Guarded host memory of the same shape: a kernel's wild access faults or shows in the guards.
@@ -80,8 +93,19 @@ class CpuMachine : public Machine {
                 simt::Schedule::parse(options.schedule, options.schedule_seed)),
         envelope_(options.envelope) {}
 
-  void set_envelope_seed(std::uint64_t seed) override {
-    if (envelope_) device_.set_envelope_seed(seed + 1);  // 0 is off
+  void set_envelope(std::optional<std::uint64_t> seed) override {
+    if (!envelope_) return;
+    const std::uint64_t point = !seed ? 0 : *seed < UINT64_MAX ? *seed + 1 : UINT64_MAX;  // 0 is off
+    device_.set_envelope_seed(point);
+    contracted_ = seed && (simt::envelope_draw(point, 0) & 1) != 0;
+  }
+  std::string envelope_gap(std::string_view kernel, std::string_view fault) const override {
+    if (properties_.strict) return "contraction: strict machines have one build of each kernel";
+    if (!fault.empty()) return "contraction: faults have one build";
+    if (!has_kernel(kernel, properties_.build + kContracted))
+      return "contraction: the kernel was built without it (KVR_BUILD_CONTRACTED)";
+    if (!has_fused_multiply_add()) return "contraction: this CPU has no fused multiply-add";
+    return "";
   }
   std::unique_ptr<DeviceMemory> allocate(const TensorSpec& spec, const std::vector<ByteRange>& committed,
                                          Placement placement) override {
@@ -91,11 +115,16 @@ class CpuMachine : public Machine {
  protected:
   Stream stream() override { return &device_; }
   LaunchStatus synchronize() override { return device_.synchronize(); }
+  std::string build_of(std::string_view kernel, std::string_view fault) const override {
+    return contracted_ && envelope_gap(kernel, fault).empty() ? properties_.build + kContracted
+                                                              : properties_.build;
+  }
 
   simt::Device device_;
 
  private:
   bool envelope_;
+  bool contracted_ = false;
 };
 
 #if defined(KVR_HAS_STRICT)

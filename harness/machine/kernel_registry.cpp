@@ -88,6 +88,10 @@ const KernelEntry& find_kernel(std::string_view kernel, std::string_view build, 
                                      fault, build, listed(kernel_faults(kernel, build))));
 }
 
+bool has_kernel(std::string_view kernel, std::string_view build) {
+  return checked_registry().entries.contains({std::string(kernel), std::string(build), ""});
+}
+
 std::vector<std::string> kernel_names() {
   std::vector<std::string> names;
   for (const auto& [key, entry] : checked_registry().entries) {

@@ -17,6 +17,7 @@ namespace kvr {
 // match.
 const KernelEntry& find_kernel(std::string_view kernel, std::string_view build, std::string_view fault,
                                std::type_index args);
+bool has_kernel(std::string_view kernel, std::string_view build);  // the production kernel
 std::vector<std::string> kernel_names();
 // Names of the source faults compiled for a kernel and build, in registration-independent (sorted) order.
 std::vector<std::string> kernel_faults(std::string_view kernel, std::string_view build);

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -54,9 +55,9 @@ struct MachineOptions {
   std::string schedule =
       "forward";  // cpu: order in which lanes and warps of a block are resumed (harness/simt/device.h)
   std::uint64_t schedule_seed = 0;
-  // cpu: vary by seed what vendors leave open (approximate intrinsics within their documented error,
-  // the order of tree reductions; contraction is not varied). A policy that holds over this envelope does not
-  // depend on one vendor's choice of them.
+  // cpu: vary by seed what vendors leave open (approximate intrinsics within their documented error, the
+  // order of tree reductions, contraction of multiply and add). A policy that holds over this envelope does
+  // not depend on one vendor's choice of them.
   bool envelope = false;
 };
 
@@ -80,9 +81,14 @@ class Machine {
   virtual ~Machine() = default;
   const MachineProperties& properties() const { return properties_; }
   const std::string& name() const { return properties_.name; }
-  // Picks one point of the arithmetic envelope; no effect unless the machine was opened with
-  // MachineOptions::envelope.
-  virtual void set_envelope_seed(std::uint64_t /*seed*/) {}
+  // Picks one point of the arithmetic envelope for the launches to come; without a seed: the machine's own
+  // arithmetic, which is what it starts with. No effect unless opened with MachineOptions::envelope.
+  virtual void set_envelope(std::optional<std::uint64_t> /*seed*/) {}
+  // What the envelope cannot vary for this kernel here, and why ("contraction: ..."); empty when it varies
+  // everything.
+  virtual std::string envelope_gap(std::string_view /*kernel*/, std::string_view /*fault*/) const {
+    return "";
+  }
 
   // `like` gives size, committed ranges and placement.
   virtual std::unique_ptr<DeviceMemory> allocate(const TensorSpec& spec,
@@ -94,7 +100,8 @@ class Machine {
   // std::logic_error.
   template <class Args>
   LaunchStatus launch(std::string_view kernel, const Args& args, std::string_view fault = "") {
-    const KernelEntry& entry = find_kernel(kernel, properties_.build, fault, std::type_index(typeid(Args)));
+    const KernelEntry& entry =
+        find_kernel(kernel, build_of(kernel, fault), fault, std::type_index(typeid(Args)));
     LaunchStatus status = reinterpret_cast<Launcher<Args>>(entry.launch)(args, stream());
     const LaunchStatus after = synchronize();
     return status.ok() ? after : status;
@@ -104,6 +111,10 @@ class Machine {
   explicit Machine(MachineProperties properties) : properties_(std::move(properties)) {}
   virtual Stream stream() = 0;
   virtual LaunchStatus synchronize() = 0;
+  // The build of the kernel that the next launch takes.
+  virtual std::string build_of(std::string_view /*kernel*/, std::string_view /*fault*/) const {
+    return properties_.build;
+  }
   MachineProperties properties_;
 };
 

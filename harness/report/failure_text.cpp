@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "harness/report/counted.h"
 #include "harness/report/results.h"
 #include "harness/report/text_table.h"
 
@@ -35,10 +36,6 @@ std::string prose(std::string_view label, std::string_view text) {
     text.remove_prefix(std::min(length + 1, text.size()));
   }
   return out;
-}
-
-std::string plural(std::int64_t count, std::string_view noun) {
-  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }
 
 std::string code_text(DType dtype, std::uint64_t code) {
@@ -81,8 +78,8 @@ std::string elements(const OutputReport& output) {
 }
 
 std::string counts(const Comparison& c) {
-  std::string text = fmt::format("{} of {} fail", c.failing, plural(c.numel, "element"));
-  if (c.failing > 0) text += fmt::format(", in {}", plural(c.failing_rows, "row"));
+  std::string text = fmt::format("{} of {} fail", c.failing, counted(c.numel, "element"));
+  if (c.failing > 0) text += fmt::format(", in {}", counted(c.failing_rows, "row"));
   if (c.worst_row >= 0 && c.worst_row_failing > 0)
     text += fmt::format("; row {} has {} of them", c.worst_row, c.worst_row_failing);
   if (c.outlier_limit > 0)

@@ -86,6 +86,9 @@ void ResultsFile::write(std::string_view text) const {
 }
 
 std::string read_text(const std::filesystem::path& file) {
+  std::error_code ignored;
+  if (std::filesystem::is_directory(file, ignored))
+    throw FileError(fmt::format("cannot read '{}': is a directory", file.string()));
   std::ifstream stream(file, std::ios::binary);
   if (!stream) throw FileError(fmt::format("cannot read '{}': {}", file.string(), std::strerror(errno)));
   return {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};

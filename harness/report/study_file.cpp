@@ -16,6 +16,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+constexpr int kVersion = 2;
+
 // 64-bit numbers are strings: many readers of JSON keep numbers in a double. Doubles are written as their
 // bits too, in hex, so that a merge of files gives the very totals of one run.
 std::string from_u64(std::uint64_t value) {
@@ -66,22 +68,15 @@ Extreme to_extreme(const Json& json) {
   return extreme;
 }
 
-Json from_chunks(const std::vector<std::uint64_t>& chunks) {
+Json from_chunks(const ChunkSet& chunks) {
   Json runs = Json::array();
-  for (std::size_t i = 0; i < chunks.size();) {
-    std::size_t j = i + 1;
-    while (j < chunks.size() && chunks[j] == chunks[j - 1] + 1) ++j;
-    runs.push_back({chunks[i], chunks[j - 1] + 1});
-    i = j;
-  }
+  for (const ChunkSet::Run& run : chunks.runs()) runs.push_back({run.begin, run.end});
   return runs;
 }
 
-std::vector<std::uint64_t> to_chunks(const Json& runs) {
-  std::vector<std::uint64_t> chunks;
-  for (const Json& run : runs)
-    for (auto c = run.at(0).get<std::uint64_t>(); c < run.at(1).get<std::uint64_t>(); ++c)
-      chunks.push_back(c);
+ChunkSet to_chunks(const Json& runs) {
+  ChunkSet chunks;
+  for (const Json& run : runs) chunks.add({run.at(0).get<std::uint64_t>(), run.at(1).get<std::uint64_t>()});
   return chunks;
 }
 
@@ -89,6 +84,7 @@ Json from_output(const OutputTally& output) {
   Json policies = Json::array();
   for (const PolicyTally& policy : output.policies)
     policies.push_back({{"policy", policy.policy},
+                        {"shipped", policy.shipped},
                         {"rule", policy.rule},
                         {"failing", from_u64(policy.failing)},
                         {"first_failing_seed", from_u64(policy.first_failing_seed)},
@@ -105,6 +101,9 @@ Json from_output(const OutputTally& output) {
           {"worst_bias", from_double(output.worst_bias)},
           {"worst_row_l2", from_double(output.worst_row_l2)},
           {"max_abs_expected", from_double(output.max_abs_expected)},
+          {"moved", from_u64(output.moved)},
+          {"moved_draws", from_u64(output.moved_draws)},
+          {"worst_moved", from_extreme(output.worst_moved)},
           {"policies", std::move(policies)}};
 }
 
@@ -123,9 +122,13 @@ OutputTally to_output(const Json& json) {
   output.worst_bias = to_double(json.at("worst_bias"));
   output.worst_row_l2 = to_double(json.at("worst_row_l2"));
   output.max_abs_expected = to_double(json.at("max_abs_expected"));
+  output.moved = to_u64(json.at("moved"));
+  output.moved_draws = to_u64(json.at("moved_draws"));
+  output.worst_moved = to_extreme(json.at("worst_moved"));
   for (const Json& from : json.at("policies")) {
     PolicyTally& policy = output.policies.emplace_back();
     policy.policy = from.at("policy").get<std::string>();
+    policy.shipped = from.at("shipped").get<bool>();
     policy.rule = from.at("rule").get<std::string>();
     policy.failing = to_u64(from.at("failing"));
     policy.first_failing_seed = to_u64(from.at("first_failing_seed"));
@@ -143,11 +146,12 @@ std::string checksum(const Json& without) {
 
 std::string study_to_json(const StudyResult& study) {
   Json json{{"schema", "kvr-study"},
-            {"schema_version", 1},
+            {"schema_version", kVersion},
             {"case", study.case_name},
             {"machine", study.machine},
             {"fault", study.fault},
             {"envelope", study.envelope},
+            {"envelope_gap", study.envelope_gap},
             {"first_seed", from_u64(study.first_seed)},
             {"planned", from_u64(study.planned)},
             {"draws", from_u64(study.draws)},
@@ -163,9 +167,9 @@ StudyResult study_from_json(std::string_view text) {
   try {
     Json json = Json::parse(text);
     if (!json.is_object() || json.value("schema", "") != "kvr-study") throw JsonError("not a study of kvr");
-    if (json.at("schema_version") != 1)
-      throw JsonError(fmt::format("study of schema version {}; this kvr reads version 1",
-                                  json.at("schema_version").dump()));
+    if (json.at("schema_version") != kVersion)
+      throw JsonError(fmt::format("study of schema version {}; this kvr reads version {}",
+                                  json.at("schema_version").dump(), kVersion));
     const auto sum = json.at("checksum").get<std::string>();
     json.erase("checksum");
     if (sum != checksum(json)) throw JsonError("the checksum does not fit: the file was cut off or edited");
@@ -174,17 +178,24 @@ StudyResult study_from_json(std::string_view text) {
     study.machine = json.at("machine").get<std::string>();
     study.fault = json.at("fault").get<std::string>();
     study.envelope = json.at("envelope").get<bool>();
+    study.envelope_gap = json.at("envelope_gap").get<std::string>();
     study.first_seed = to_u64(json.at("first_seed"));
     study.planned = to_u64(json.at("planned"));
     study.draws = to_u64(json.at("draws"));
     study.digest = to_u64(json.at("digest"));
     study.done_chunks = to_chunks(json.at("done_chunks"));
     for (const Json& output : json.at("outputs")) study.outputs.push_back(to_output(output));
+    if (study.draws != draws_in(study.done_chunks, study.planned))
+      throw JsonError(
+          fmt::format("{} draws in chunks of {}", study.draws, draws_in(study.done_chunks, study.planned)));
     return study;
-  } catch (const nlohmann::json::exception& error) {
+  } catch (const Json::parse_error& error) {
+    throw JsonError(fmt::format("not a study of kvr, or cut off: no JSON from byte {} of {} on", error.byte,
+                                text.size()));
+  } catch (const Json::exception& error) {
     throw JsonError(fmt::format("not a complete study: {}", error.what()));
-  } catch (const std::logic_error& error) {  // std::stoull
-    throw JsonError(fmt::format("not a number: {}", error.what()));
+  } catch (const std::logic_error& error) {  // std::stoull, ChunkSet
+    throw JsonError(fmt::format("not a complete study: {}", error.what()));
   }
 }
 

@@ -3,10 +3,9 @@
 //
 // A study on disk: what an interrupted run resumes from, and what shards are merged from.
 //
-//   {"schema": "kvr-study", "schema_version": 1, "case": ..., "machine": ..., "first_seed": "0", "planned":
-//   "1000000",
-//    "draws": "250000", "digest": "0x...", "done_chunks": [[0, 250]], "outputs": [{"output": "out", ...,
-//    "policies": [...]}], "checksum": "0x..."}
+//   {"schema": "kvr-study", "schema_version": 2, "case": ..., "machine": ..., "first_seed": "0",
+//    "planned": "1000000", "draws": "250000", "digest": "0x...", "done_chunks": [[0, 2500]],
+//    "outputs": [{"output": "out", ..., "policies": [...]}], "checksum": "0x..."}
 //
 // done_chunks are half-open runs of chunk numbers. The checksum is over everything else: a file that was cut
 // off or edited by hand is refused, not believed.

@@ -16,6 +16,16 @@
 
 namespace kvr::simt {
 
+// The names with a rounding mode are never part of a fused multiply-add, whatever is around them (CUDA C++
+// Programming Guide, "Floating-Point Intrinsics"). Where kernels are compiled with contraction (the envelope)
+// the compiler must not see that a value is a product; elsewhere there is nothing to hide.
+inline float unfused(float x) {
+#if defined(KVR_SIMT_CONTRACTED)
+  asm("" : "+rm"(x));
+#endif
+  return x;
+}
+
 // `exact` is accurate to far more than a float; `max_ulp` is what the vendor documents (CUDA C++ Programming
 // Guide, "Mathematical Functions"): any float within it is a legal answer. The nearest one is off by at most
 // half a ULP, so up to floor(max_ulp - 1/2) steps from it are legal; which is taken depends on the seed and
@@ -48,13 +58,13 @@ inline float __fmaf_rn(float a, float b, float c) {
   return __builtin_fmaf(a, b, c);
 }
 inline float __fadd_rn(float a, float b) {
-  return a + b;
+  return ::kvr::simt::unfused(a) + ::kvr::simt::unfused(b);
 }
 inline float __fsub_rn(float a, float b) {
-  return a - b;
+  return ::kvr::simt::unfused(a) - ::kvr::simt::unfused(b);
 }
 inline float __fmul_rn(float a, float b) {
-  return a * b;
+  return ::kvr::simt::unfused(a * b);
 }
 inline float __fdiv_rn(float a, float b) {
   return a / b;

@@ -92,14 +92,18 @@ struct Current {
 extern constinit thread_local Current current [[gnu::tls_model("initial-exec")]];
 
 // The arithmetic envelope: 0 is off; any other value picks one of the results that vendors' documents allow,
-// for approximate intrinsics and for the order in which a group's values are combined.
+// for approximate intrinsics and for the order in which a group's values are combined. (Contraction is a
+// matter of how a kernel is compiled: the machine chooses the build.)
 extern constinit thread_local std::uint64_t envelope_seed [[gnu::tls_model("initial-exec")]];
 // A number that depends on the seed and on `about` in all its bits (SplitMix64's finaliser).
-inline std::uint64_t envelope_draw(std::uint64_t about) {
-  std::uint64_t x = about + envelope_seed * 0x9E3779B97F4A7C15U;
+inline std::uint64_t envelope_draw(std::uint64_t seed, std::uint64_t about) {
+  std::uint64_t x = about + seed * 0x9E3779B97F4A7C15U;
   x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9U;
   x = (x ^ (x >> 27)) * 0x94D049BB133111EBU;
   return x ^ (x >> 31);
+}
+inline std::uint64_t envelope_draw(std::uint64_t about) {
+  return envelope_draw(envelope_seed, about);
 }
 
 // Waits until every lane in call.mask has made this call. The payload must have been written before.

@@ -261,7 +261,7 @@ void run(const CaseId& id, Machine& machine, const PolicyTable& policies, const 
 void choose_policy(RunOptions& options, std::string_view text) {
   options.alternative.clear();
   options.rule_text.reset();
-  if (text.find('=') != std::string_view::npos)
+  if (text.find('=') != std::string_view::npos || text == "exact")
     options.rule_text = std::string(text);
   else
     options.alternative = std::string(text);

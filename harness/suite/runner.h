@@ -22,8 +22,8 @@ struct RunOptions {
   std::optional<std::string> rule_text;  // judge under this rule ("atol=0.06 rtol=0") instead of the table's
 };
 
-// How the command line names a policy: "" is the shipped one, text with a '=' is a rule, anything else an
-// alternative.
+// How the command line names a policy: "" is the shipped one, "exact" or text with a '=' is a rule, anything
+// else an alternative.
 void choose_policy(RunOptions& options, std::string_view text);
 
 // The rule given in the options, else the named alternative where it covers the key, else the table's most

@@ -13,154 +13,26 @@
 #include <stdexcept>
 #include <thread>
 
-#include "harness/suite/execution.h"
+#include "harness/suite/study_session.h"
 
 namespace kvr {
 namespace {
 
-std::string policy_label(const std::string& given) {
-  return given.empty() ? "shipped" : given;
-}
-
-// A chain of xor-shift-multiply steps (SplitMix64's finaliser): every bit of the input reaches every bit of
-// the result.
-std::uint64_t scramble(std::uint64_t x) {
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;
-  return x ^ (x >> 31);
-}
-
-// The resolved rules of one output, and two of our own that only measure.
-struct Rules {
-  std::vector<Rule> policies;
-  Rule absolute;  // error over 1: the largest absolute error
-  Rule relative;  // error over |expected|: the largest relative error
-};
-
-Rules resolve_rules(const Execution& execution, std::size_t t, const PolicyTable& policies,
-                    const StudyOptions& options, std::vector<PolicyTally>& tallies) {
-  Rules rules;
-  const TensorDecl& decl = *execution.tensors()[t].decl;
-  const MachineProperties& machine = execution.machine().properties();
-  const PolicyKey key{execution.id().kernel, decl.spec.name, decl.spec.dtype, machine.platform, machine.arch};
-  const std::vector<std::string> given =
-      options.policies.empty() ? std::vector<std::string>{""} : options.policies;
-  for (const std::string& text : given) {
-    RunOptions choice;
-    choose_policy(choice, text);
-    rules.policies.push_back(resolve_policy(key, policies, choice).rule);
-    PolicyTally tally;
-    tally.policy = policy_label(text);
-    tally.rule = rules.policies.back().text();
-    tallies.push_back(std::move(tally));
-  }
-  rules.absolute.atol = 1.0;
-  rules.absolute.rtol = 0.0;
-  rules.relative.atol = 0.0;
-  rules.relative.rtol = 1.0;
-  return rules;
-}
-
-// One worker: a machine and memory of its own, reused from draw to draw.
-class Session {
- public:
-  Session(const CaseId& id, const std::string& machine_name, const PolicyTable& policies,
-          const StudyOptions& options)
-      : id_(id), policies_(policies), options_(options) {
-    MachineOptions machine_options;
-    machine_options.threads = 1;
-    machine_options.envelope = options.envelope;
-    machine_ = open_machine(machine_name, machine_options);
-  }
-
-  void draw(std::uint64_t seed, StudyResult& into);
-
- private:
-  void prepare(std::uint64_t seed);
-  void judge_all(std::uint64_t seed, StudyResult& into);
-
-  const CaseId& id_;
-  const PolicyTable& policies_;
-  const StudyOptions& options_;
-  std::unique_ptr<Machine> machine_;
-  std::optional<Execution> execution_;
-  std::vector<std::optional<Rules>> rules_;  // per tensor; outputs only
-};
-
-void Session::prepare(std::uint64_t seed) {
-  if (execution_) {
-    execution_->redraw(Seed{seed});
-    return;
-  }
-  execution_.emplace(id_, *machine_, Seed{seed});
-  if (execution_->builder().unsupported()) throw std::invalid_argument(*execution_->builder().unsupported());
-  if (execution_->builder().refusal())
-    throw std::invalid_argument(
-        fmt::format("case '{}' is refused before launch; there is nothing to study", id_.name));
-  execution_->prepare();
-}
-
-void Session::draw(std::uint64_t seed, StudyResult& into) {
-  prepare(seed);
-  machine_->set_envelope_seed(seed);
-  const LaunchStatus status = execution_->launch_quickly(options_.fault);
-  if (!status.ok()) throw std::invalid_argument(fmt::format("seed {}: {}", seed, status.what));
-  execution_->compute_reference();
-  judge_all(seed, into);
-  ++into.draws;
-}
-
-void Session::judge_all(std::uint64_t seed, StudyResult& into) {
-  const OutputCodes codes = execution_->outputs();
-  rules_.resize(codes.size());
-  std::uint64_t hash = scramble(seed) ^ execution_->input_hash();
-  std::size_t out = 0;
-  for (std::size_t t = 0; t < codes.size(); ++t) {
-    const Expected* want = execution_->expected(t);
-    if (want == nullptr || want->set_count() == 0) continue;
-    std::vector<double> values;
-    const Outcome outcome = execution_->outcome(t, codes[t], values);
-    const std::string& name = execution_->tensors()[t].decl->spec.name;
-    if (into.outputs.size() <= out) {
-      OutputTally& tally = into.outputs.emplace_back();
-      tally.output = name;
-      tally.dtype = outcome.dtype;
-      rules_[t] = resolve_rules(*execution_, t, policies_, options_, tally.policies);
-    } else if (!rules_[t]) {
-      std::vector<PolicyTally> known;
-      rules_[t] = resolve_rules(*execution_, t, policies_, options_, known);
-    }
-    OutputTally& tally = into.outputs[out++];
-    hash = scramble(hash ^ hash_bytes(codes[t], 0));
-    tally.elements += static_cast<std::uint64_t>(outcome.rows * outcome.row_len);
-
-    const Comparison absolute = judge(outcome, rules_[t]->absolute);
-    tally.differing += static_cast<std::uint64_t>(absolute.differing);
-    tally.over_half_ulp += absolute.differing > 0 ? 1 : 0;
-    tally.max_abs_expected = std::max(tally.max_abs_expected, absolute.max_abs_expected);
-    tally.worst_abs.consider(absolute.worst_ratio, seed, absolute.worst);
-    tally.worst_ulp.consider(static_cast<double>(absolute.worst_ulp.ulp), seed, absolute.worst_ulp);
-    tally.worst_bias = std::max(tally.worst_bias, std::fabs(absolute.mean_signed_ulp));
-    tally.worst_row_l2 = std::max(tally.worst_row_l2, absolute.worst_row_l2);
-    const Comparison relative = judge(outcome, rules_[t]->relative);
-    tally.worst_rel.consider(relative.worst_ratio, seed, relative.worst);
-    for (std::size_t p = 0; p < tally.policies.size(); ++p) {
-      const Comparison comparison = judge(outcome, rules_[t]->policies[p]);
-      PolicyTally& policy = tally.policies[p];
-      policy.worst_ratio.consider(comparison.worst_ratio, seed, comparison.worst);
-      if (comparison.accepted) continue;
-      ++policy.failing;
-      if (seed < policy.first_failing_seed) {
-        policy.first_failing_seed = seed;
-        policy.first_failure = comparison.reason;
-      }
-    }
-  }
-  into.digest += scramble(hash);
-}
+constexpr auto kReportInterval = std::chrono::milliseconds(100);
 
 void require(bool same, const std::string& what) {
   if (!same) throw std::invalid_argument("these studies do not belong together: " + what);
+}
+
+std::string seeds_text(const StudyResult& study) {
+  return fmt::format("{} draws from seed {} on", study.planned, study.first_seed);
+}
+
+std::string policies_text(const OutputTally& output) {
+  std::string text;
+  for (const PolicyTally& policy : output.policies)
+    text += fmt::format("{}'{}'", text.empty() ? "" : ", ", policy.rule);
+  return text;
 }
 
 void require_same_study(const StudyResult& a, const StudyResult& b) {
@@ -168,18 +40,24 @@ void require_same_study(const StudyResult& a, const StudyResult& b) {
   require(a.machine == b.machine, fmt::format("machine {} and machine {}", a.machine, b.machine));
   require(a.fault == b.fault, fmt::format("fault '{}' and fault '{}'", a.fault, b.fault));
   require(a.envelope == b.envelope, "one with and one without the arithmetic envelope");
+  require(a.envelope_gap == b.envelope_gap,
+          fmt::format("the envelope of one does not vary '{}', of the other '{}'", a.envelope_gap,
+                      b.envelope_gap));
   require(a.first_seed == b.first_seed && a.planned == b.planned,
-          fmt::format("seeds {}+{} and {}+{}", a.first_seed, a.planned, b.first_seed, b.planned));
-  if (a.outputs.empty() || b.outputs.empty()) return;
-  require(a.outputs.size() == b.outputs.size(), "different numbers of outputs");
+          fmt::format("{} and {}", seeds_text(a), seeds_text(b)));
+  require(a.outputs.size() == b.outputs.size(),
+          fmt::format("{} and {} outputs", a.outputs.size(), b.outputs.size()));
   for (std::size_t o = 0; o < a.outputs.size(); ++o) {
-    require(a.outputs[o].output == b.outputs[o].output,
-            fmt::format("output '{}' and output '{}'", a.outputs[o].output, b.outputs[o].output));
-    require(a.outputs[o].policies.size() == b.outputs[o].policies.size(), "different numbers of policies");
-    for (std::size_t p = 0; p < a.outputs[o].policies.size(); ++p)
-      require(a.outputs[o].policies[p].rule == b.outputs[o].policies[p].rule,
-              fmt::format("rule '{}' and rule '{}'", a.outputs[o].policies[p].rule,
-                          b.outputs[o].policies[p].rule));
+    const OutputTally& x = a.outputs[o];
+    const OutputTally& y = b.outputs[o];
+    require(x.output == y.output && x.dtype == y.dtype,
+            fmt::format("output '{}' in {} and output '{}' in {}", x.output, dtype_name(x.dtype), y.output,
+                        dtype_name(y.dtype)));
+    const bool same = std::equal(
+        x.policies.begin(), x.policies.end(), y.policies.begin(), y.policies.end(),
+        [](const PolicyTally& p, const PolicyTally& q) { return p.policy == q.policy && p.rule == q.rule; });
+    require(same, fmt::format("policies {} and policies {} for '{}'", policies_text(x), policies_text(y),
+                              x.output));
   }
 }
 
@@ -187,14 +65,7 @@ void require_same_study(const StudyResult& a, const StudyResult& b) {
 void add(const StudyResult& from, StudyResult& into) {
   into.draws += from.draws;
   into.digest += from.digest;
-  std::vector<std::uint64_t> chunks;
-  std::merge(into.done_chunks.begin(), into.done_chunks.end(), from.done_chunks.begin(),
-             from.done_chunks.end(), std::back_inserter(chunks));
-  into.done_chunks = std::move(chunks);
-  if (into.outputs.empty()) {
-    into.outputs = from.outputs;
-    return;
-  }
+  into.done_chunks.add(from.done_chunks);
   for (std::size_t o = 0; o < from.outputs.size(); ++o) {
     const OutputTally& a = from.outputs[o];
     OutputTally& b = into.outputs[o];
@@ -207,6 +78,9 @@ void add(const StudyResult& from, StudyResult& into) {
     b.worst_bias = std::max(b.worst_bias, a.worst_bias);
     b.worst_row_l2 = std::max(b.worst_row_l2, a.worst_row_l2);
     b.max_abs_expected = std::max(b.max_abs_expected, a.max_abs_expected);
+    b.moved += a.moved;
+    b.moved_draws += a.moved_draws;
+    b.worst_moved.merge(a.worst_moved);
     for (std::size_t p = 0; p < a.policies.size(); ++p) {
       const PolicyTally& from_policy = a.policies[p];
       PolicyTally& policy = b.policies[p];
@@ -220,15 +94,14 @@ void add(const StudyResult& from, StudyResult& into) {
   }
 }
 
-StudyResult empty_result(const CaseId& id, const std::string& machine, const StudyOptions& options) {
-  StudyResult result;
-  result.case_name = id.name;
-  result.machine = machine;
-  result.fault = options.fault;
-  result.envelope = options.envelope;
-  result.first_seed = options.first_seed.value;
-  result.planned = options.draws;
-  return result;
+std::uint64_t chunk_count(std::uint64_t draws) {
+  return draws / kStudyChunk + (draws % kStudyChunk != 0 ? 1 : 0);
+}
+
+// The first chunk of a shard; of shard `shards`: one behind the last.
+std::uint64_t shard_begin(const StudyOptions& options, std::uint64_t shard) {
+  const std::uint64_t chunks = chunk_count(options.draws);
+  return chunks / options.shards * shard + std::min(shard, chunks % options.shards);
 }
 
 }  // namespace
@@ -255,42 +128,85 @@ Interval rate_interval(std::uint64_t failures, std::uint64_t draws) {
   return {std::max(0.0, centre - half), std::min(1.0, centre + half)};
 }
 
+std::uint64_t draws_in(const ChunkSet& chunks, std::uint64_t planned) {
+  std::uint64_t draws = 0;
+  for (const ChunkSet::Run& run : chunks.runs()) {
+    const auto first_draw = [planned](std::uint64_t chunk) {
+      return chunk > planned / kStudyChunk ? planned : chunk * kStudyChunk;
+    };
+    draws += first_draw(run.end) - first_draw(run.begin);
+  }
+  return draws;
+}
+
+std::uint64_t draws_to_reach(const StudyOptions& options, const StudyResult* resume) {
+  const ChunkSet done = resume != nullptr ? resume->done_chunks : ChunkSet();
+  ChunkSet all = done;
+  std::uint64_t from = shard_begin(options, options.shard);
+  const std::uint64_t end = shard_begin(options, options.shard + 1);
+  for (const ChunkSet::Run& run : done.runs()) {
+    if (run.end <= from || run.begin >= end) continue;
+    if (run.begin > from) all.add({from, run.begin});
+    from = run.end;
+  }
+  if (from < end) all.add({from, end});
+  return draws_in(all, options.draws);
+}
+
 StudyResult run_study(const CaseId& id, const std::string& machine_name, const PolicyTable& policies,
-                      const StudyOptions& options, const StudyResult* resume,
-                      const std::function<bool(const StudyResult&)>& progress) {
+                      const StudyOptions& options, const StudyResult* resume, const StudyProgress& progress) {
   if (options.shards == 0 || options.shard >= options.shards)
     throw std::invalid_argument(fmt::format("shard {}/{} does not exist", options.shard, options.shards));
   if (options.draws == 0) throw std::invalid_argument("a study needs at least one draw");
-  StudyResult total = empty_result(id, machine_name, options);
+  StudySession first(id, machine_name, policies, options);
+  const StudyResult blank = first.blank();
+  StudyResult total = blank;
   if (resume != nullptr) {
-    require_same_study(total, *resume);
+    require_same_study(blank, *resume);
     add(*resume, total);
   }
 
-  std::vector<std::uint64_t> todo;
-  const std::uint64_t chunks = (options.draws + kStudyChunk - 1) / kStudyChunk;
-  for (std::uint64_t c = options.shard; c < chunks; c += options.shards)
-    if (!std::binary_search(total.done_chunks.begin(), total.done_chunks.end(), c)) todo.push_back(c);
-
+  const ChunkSet done = total.done_chunks;
+  const std::uint64_t end_chunk = shard_begin(options, options.shard + 1);
+  std::uint64_t next = shard_begin(options, options.shard);
   std::mutex mutex;
-  std::atomic<std::size_t> next{0};
+  const auto take = [&]() -> std::optional<std::uint64_t> {
+    const std::lock_guard lock(mutex);
+    while (next < end_chunk && done.contains(next)) ++next;
+    return next < end_chunk ? std::optional(next++) : std::nullopt;
+  };
   std::atomic<bool> stop{false};
+  std::atomic<std::uint64_t> drawn{total.draws};
   std::exception_ptr failure;
-  const auto work = [&] {
-    try {
-      Session session(id, machine_name, policies, options);
-      for (std::size_t at = next++; at < todo.size() && !stop; at = next++) {
-        StudyResult part = empty_result(id, machine_name, options);
-        const std::uint64_t begin = todo[at] * kStudyChunk;
-        const std::uint64_t end = std::min(begin + kStudyChunk, options.draws);
-        for (std::uint64_t d = begin; d < end && !stop; ++d) session.draw(options.first_seed.value + d, part);
-        if (part.draws != end - begin) return;  // stopped in the middle: this chunk counts as not done
-        part.done_chunks = {todo[at]};
+  const auto report = [&] {  // the mutex is held
+    if (progress && !progress(total, drawn)) stop = true;
+  };
+  const auto work = [&](StudySession& session) {
+    auto reported = std::chrono::steady_clock::now();
+    while (!stop) {
+      const auto chunk = take();
+      if (!chunk) return;
+      StudyResult part = blank;
+      const std::uint64_t begin = *chunk * kStudyChunk;
+      const std::uint64_t end = begin + std::min(kStudyChunk, options.draws - begin);
+      for (std::uint64_t d = begin; d < end && !stop; ++d) {
+        session.draw(options.first_seed.value + d, part);
+        ++drawn;
+        const auto now = std::chrono::steady_clock::now();
+        if (now - reported < kReportInterval) continue;
+        reported = now;
         const std::lock_guard lock(mutex);
-        if (!total.outputs.empty()) require_same_study(total, part);
-        add(part, total);
-        if (progress && !progress(total)) stop = true;
+        report();
       }
+      if (part.draws != end - begin) return;  // stopped in the middle: this chunk counts as not done
+      part.done_chunks.add({*chunk, *chunk + 1});
+      const std::lock_guard lock(mutex);
+      add(part, total);
+    }
+  };
+  const auto guarded = [&](const auto& task) {
+    try {
+      task();
     } catch (...) {
       const std::lock_guard lock(mutex);
       if (!failure) failure = std::current_exception();
@@ -300,13 +216,25 @@ StudyResult run_study(const CaseId& id, const std::string& machine_name, const P
   const bool cpu = machine_name.starts_with("cpu:");
   const unsigned cores = std::max(1U, std::thread::hardware_concurrency());
   const auto threads = cpu ? (options.threads > 0 ? static_cast<unsigned>(options.threads) : cores) : 1U;
+  const std::uint64_t chunks = end_chunk - next;
   {
     std::vector<std::jthread> workers;
-    for (unsigned w = 1; w < threads; ++w) workers.emplace_back(work);
-    work();
+    for (unsigned w = 1; w < threads && w < chunks; ++w)
+      workers.emplace_back([&] {
+        guarded([&] {
+          StudySession session(id, machine_name, policies, options);
+          work(session);
+        });
+      });
+    guarded([&] { work(first); });
   }
   if (failure) std::rethrow_exception(failure);
   return total;
+}
+
+void require_resumable(const CaseId& id, const std::string& machine_name, const PolicyTable& policies,
+                       const StudyOptions& options, const StudyResult& part) {
+  require_same_study(StudySession(id, machine_name, policies, options).blank(), part);
 }
 
 StudyResult merge_studies(const std::vector<StudyResult>& shards) {
@@ -314,12 +242,10 @@ StudyResult merge_studies(const std::vector<StudyResult>& shards) {
   StudyResult total = shards.front();
   for (std::size_t s = 1; s < shards.size(); ++s) {
     require_same_study(total, shards[s]);
-    std::vector<std::uint64_t> both;
-    std::set_intersection(total.done_chunks.begin(), total.done_chunks.end(), shards[s].done_chunks.begin(),
-                          shards[s].done_chunks.end(), std::back_inserter(both));
-    require(both.empty(), both.empty() ? ""
-                                       : fmt::format("both hold chunk {} (draws {} and on)", both.front(),
-                                                     both.front() * kStudyChunk));
+    const auto both = total.done_chunks.first_common(shards[s].done_chunks);
+    require(!both,
+            both ? fmt::format("both hold the draws from seed {} on", total.first_seed + *both * kStudyChunk)
+                 : "");
     add(shards[s], total);
   }
   return total;

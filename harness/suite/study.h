@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "harness/suite/chunk_set.h"
 #include "harness/suite/runner.h"
 
 namespace kvr {
@@ -28,6 +29,7 @@ struct Extreme {
 // One output under one policy.
 struct PolicyTally {
   std::string policy;         // as given: a rule, an alternative's name, or "shipped"
+  bool shipped = false;       // the table's row decides: asked for, or the alternative covers not this output
   std::string rule;           // what it resolved to
   std::uint64_t failing = 0;  // draws the policy rejects
   std::uint64_t first_failing_seed = UINT64_MAX;
@@ -48,32 +50,38 @@ struct OutputTally {
   double worst_bias = 0.0;      // largest |mean signed error| of a draw, in ULP
   double worst_row_l2 = 0.0;    // largest relative L2 error of a row
   double max_abs_expected = 0.0;
+  // With the arithmetic envelope: what differs in its code from the machine's own arithmetic on the same
+  // draw, as one vendor's output does from another's.
+  std::uint64_t moved = 0;        // elements
+  std::uint64_t moved_draws = 0;  // draws with such elements
+  Extreme worst_moved;            // largest relative difference; `expected` is what the own arithmetic gives
   std::vector<PolicyTally> policies;
 };
+
+// What is done, or lost by an interruption, as a whole. Small enough that slow cases lose little.
+inline constexpr std::uint64_t kStudyChunk = 100;
 
 struct StudyResult {
   std::string case_name;  // without seed
   std::string machine;
   std::string fault;
   bool envelope = false;
+  std::string envelope_gap;  // Machine::envelope_gap
   std::uint64_t first_seed = 0;
   std::uint64_t planned =
       0;                     // draws of the whole study, all shards: seeds [first_seed, first_seed + planned)
   std::uint64_t draws = 0;   // done so far, in this result
   std::uint64_t digest = 0;  // over (seed, input hash, output hash) of every draw, independent of order
-  std::vector<std::uint64_t>
-      done_chunks;  // ascending; chunk c is draws [c * kStudyChunk, (c + 1) * kStudyChunk)
-  std::vector<OutputTally> outputs;
+  ChunkSet done_chunks;      // chunk c is draws [c * kStudyChunk, (c + 1) * kStudyChunk)
+  std::vector<OutputTally> outputs;  // every output the case declares, in that order
 };
-
-inline constexpr std::uint64_t kStudyChunk = 1000;
 
 struct StudyOptions {
   std::uint64_t draws = 1000;
   Seed first_seed;
   std::vector<std::string> policies;    // empty: the shipped one
   int threads = 0;                      // 0: all cores (cpu machines); GPUs are driven by one thread
-  std::uint64_t shard = 0, shards = 1;  // this result holds the chunks c with c % shards == shard
+  std::uint64_t shard = 0, shards = 1;  // this result holds part `shard` of the chunks, in order
   bool envelope = false;
   std::string fault;
 };
@@ -85,13 +93,24 @@ struct Interval {
 };
 Interval rate_interval(std::uint64_t failures, std::uint64_t draws);
 
+// Draws that are done when the run is: those of the shard, and those in `resume` (may be null).
+std::uint64_t draws_to_reach(const StudyOptions& options, const StudyResult* resume);
+// Draws in these chunks of a study.
+std::uint64_t draws_in(const ChunkSet& chunks, std::uint64_t planned);
+
+// Called from time to time, never concurrently, with the whole chunks so far and the draws so far, which
+// include those of chunks in flight. Returning false stops the study: chunks in flight are given up.
+using StudyProgress = std::function<bool(const StudyResult& so_far, std::uint64_t draws)>;
+
 // `resume` holds chunks already done (an interrupted run); it must belong to the same study
-// (std::invalid_argument otherwise). `progress` is called from time to time with a consistent snapshot, never
-// concurrently; returning false stops after the chunks in flight. Throws std::invalid_argument for a policy
-// that does not parse or covers no output, a case that does not launch here.
+// (std::invalid_argument otherwise). Throws std::invalid_argument for a policy
+// that does not parse or covers no output, a case that does not launch here: before the first draw.
 StudyResult run_study(const CaseId& id, const std::string& machine_name, const PolicyTable& policies,
-                      const StudyOptions& options, const StudyResult* resume,
-                      const std::function<bool(const StudyResult&)>& progress);
+                      const StudyOptions& options, const StudyResult* resume, const StudyProgress& progress);
+
+// Throws std::invalid_argument naming what differs if this is not a part of that study.
+void require_resumable(const CaseId& id, const std::string& machine_name, const PolicyTable& policies,
+                       const StudyOptions& options, const StudyResult& part);
 
 // Throws std::invalid_argument naming what differs: another case, machine, seeds, policies; or chunks that
 // both hold.

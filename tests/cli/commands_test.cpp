@@ -17,10 +17,6 @@ Ran kvr(const std::string& arguments, const std::string& environment = "") {
   return run_program(KVR_PROGRAM, arguments, environment);
 }
 
-bool has_device() {
-  return kvr("list --machines").out.find("no device: ") == std::string::npos;
-}
-
 TEST_CASE("list prints one name per line; a name lists itself") {
   const Ran ran = kvr("list k_norm_rope/public");
   REQUIRE(ran.exit_code == 0);
@@ -60,7 +56,7 @@ TEST_CASE("policy prints the row, why, and where it stands; and the alternatives
 }
 
 TEST_CASE("a check of one group: table, totals, results file") {
-  if (!has_device()) SKIP("no device");
+  if (!kvr_has_device()) SKIP("no device");
   const Folder folder;
   const Ran ran =
       kvr("check k_norm_rope/public --seed 18446744073709551615 --json '" + folder.path("r.json") + "'");
@@ -90,7 +86,7 @@ TEST_CASE("a check of one group: table, totals, results file") {
 }
 
 TEST_CASE("--json - leaves standard output to the results") {
-  if (!has_device()) SKIP("no device");
+  if (!kvr_has_device()) SKIP("no device");
   const Ran ran = kvr("check k_norm_rope/public pos=int32 --json -");
   CHECK(ran.exit_code == 0);
   CHECK(ran.out.starts_with("{"));
@@ -98,7 +94,7 @@ TEST_CASE("--json - leaves standard output to the results") {
 }
 
 TEST_CASE("replay takes a name as printed and shows the numbers of a pass") {
-  if (!has_device()) SKIP("no device");
+  if (!kvr_has_device()) SKIP("no device");
   const std::string name = lines_of(kvr("list k_norm_rope/public pos=int32").out).at(0);
   for (const std::string& given : {name, name + "/seed=5"}) {
     const Ran ran = kvr("replay '" + given + "'");
@@ -110,7 +106,7 @@ TEST_CASE("replay takes a name as printed and shows the numbers of a pass") {
 }
 
 TEST_CASE("inputs and verdicts do not depend on the number of threads") {
-  if (!has_device()) SKIP("no device");
+  if (!kvr_has_device()) SKIP("no device");
   const Folder folder;
   CHECK(kvr("check k_norm_rope/public --threads 1 --json '" + folder.path("1.json") + "'").exit_code == 0);
   CHECK(kvr("check k_norm_rope/public --threads 3 --json '" + folder.path("3.json") + "'").exit_code == 0);
@@ -125,7 +121,7 @@ TEST_CASE("inputs and verdicts do not depend on the number of threads") {
 TEST_CASE(
     "without a device every case is skipped with the reason, and that is exit 3; unless a device is "
     "required") {
-  if (has_device()) SKIP("a device is here");
+  if (kvr_has_device()) SKIP("a device is here");
   const Ran ran = kvr("check k_norm_rope/public");
   CHECK(ran.exit_code == 3);
   CHECK_THAT(ran.out, ContainsSubstring("no device: ") && ContainsSubstring("0 passed, 0 failed"));

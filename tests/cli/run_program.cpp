@@ -64,4 +64,10 @@ Ran run_program(const std::string& program, const std::string& arguments, const 
   return ran;
 }
 
+bool kvr_has_device() {
+  // A title line, then a line per machine; a strict machine that was not built says "no device" too.
+  const std::vector<std::string> machines = lines_of(run_program(KVR_PROGRAM, "list --machines").out);
+  return machines.size() > 1 && machines[1].find("no device: ") == std::string::npos;
+}
+
 }  // namespace kvr::test

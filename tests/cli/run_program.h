@@ -20,6 +20,9 @@ struct Ran {
 Ran run_program(const std::string& program, const std::string& arguments,
                 const std::string& environment = "");
 
+// Whether the machine that commands run on by default is present.
+bool kvr_has_device();
+
 // An empty folder that is gone at the end.
 class Folder {
  public:
