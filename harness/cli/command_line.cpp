@@ -222,9 +222,14 @@ void add_tighten(CLI::App& app, TightenOptions& options, int& exit_code) {
       add_command(app, "tighten", "Show the tightest rules that the draws support, beside the shipped ones",
                   std::string(kFilterHelp) + R"(
 
+For each row of the policy table: the tightest rule of each kind that every draw of the cases supports, with a margin. Then what
+could go: a row that allows over 8 times what any machine needs (loose), one whose day is past (expired), one for a platform that
+could do without it (needless).
+
 Examples:
-  kvr tighten k_norm_rope/public --draws 1000
-  kvr tighten --fail-on expired,loose              for CI)");
+  kvr tighten k_norm_rope/public --draws 1000 --envelope
+  kvr tighten --draws 20 --fail-on expired,loose   for CI: exit 1 for such rows (needless ones count as loose), and, as
+                                                   always, where a row fails a right kernel)");
   command.add_option("FILTER", options.filter, "Which cases (default: all of the quick tier)");
   command
       .add_option("--machine", options.machines, "Run here; may be repeated (default: every machine present)")
@@ -234,12 +239,12 @@ Examples:
   command.add_option("--draws", options.draws, "Seeds per case (default: 200)")->type_name("N");
   command.add_option("--seed", options.seed, "The first seed (default: 0)")->type_name("N");
   command.add_option("--threads", options.threads, "Host threads (default: 0, all cores)")->type_name("N");
-  command.add_option("--margin", options.margin, "Factor on the worst value seen (default: 1.5)")
+  command.add_option("--margin", options.margin, "Factor on the worst value seen, from 1 (default: 1.5)")
       ->type_name("X");
   command.add_flag(
       "--envelope", options.envelope,
       "Vary by seed approximate intrinsics, the order of tree reductions and contraction (cpu machines)");
-  command.add_option("--fail-on", options.fail_on, "Exit 1 for rows that are expired, loose, or both")
+  command.add_option("--fail-on", options.fail_on, "Exit 1 for rows that are expired, loose, or either")
       ->type_name("expired,loose");
   add_policy_file(command, options.policy_file);
   command.callback([&] { exit_code = run_tighten(options); });

@@ -93,7 +93,7 @@ struct TightenOptions {
   int threads = 0;
   double margin = 1.5;
   bool envelope = false;
-  std::string fail_on;  // "expired", "loose" or both
+  std::optional<std::string> fail_on;  // "expired", "loose" or both
   PolicyOptions policy_file;
 };
 

@@ -81,6 +81,8 @@ void add(const StudyResult& from, StudyResult& into) {
     b.moved += a.moved;
     b.moved_draws += a.moved_draws;
     b.worst_moved.merge(a.worst_moved);
+    b.worst_tie.merge(a.worst_tie);
+    b.worst_budget.merge(a.worst_budget);
     for (std::size_t p = 0; p < a.policies.size(); ++p) {
       const PolicyTally& from_policy = a.policies[p];
       PolicyTally& policy = b.policies[p];

@@ -55,6 +55,9 @@ struct OutputTally {
   std::uint64_t moved = 0;        // elements
   std::uint64_t moved_draws = 0;  // draws with such elements
   Extreme worst_moved;            // largest relative difference; `expected` is what the own arithmetic gives
+  // With StudyOptions::every_kind; not kept in files.
+  Extreme worst_tie;     // the tie_window that the worst element needs; infinite when none would do
+  Extreme worst_budget;  // likewise its budget; nothing seen where the reference gives none
   std::vector<PolicyTally> policies;
 };
 
@@ -83,6 +86,7 @@ struct StudyOptions {
   int threads = 0;                      // 0: all cores (cpu machines); GPUs are driven by one thread
   std::uint64_t shard = 0, shards = 1;  // this result holds part `shard` of the chunks, in order
   bool envelope = false;
+  bool every_kind = false;  // measure what each kind of rule would need
   std::string fault;
 };
 

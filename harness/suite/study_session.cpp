@@ -29,6 +29,17 @@ Rule relative_error() {  // over |expected|: the largest relative error
   return rule;
 }
 
+Rule tie_distance() {  // over 1 ULP
+  Rule rule;
+  rule.tie_window = 1.0;
+  return rule;
+}
+Rule derived_budget() {  // over the reference's
+  Rule rule;
+  rule.budget = 1.0;
+  return rule;
+}
+
 // A chain of xor-shift-multiply steps (SplitMix64's finaliser): every bit of the input reaches every bit of
 // the result.
 std::uint64_t scramble(std::uint64_t x) {
@@ -161,6 +172,15 @@ void StudySession::judge_output(const Output& output, const std::vector<std::byt
   tally.worst_row_l2 = std::max(tally.worst_row_l2, absolute.worst_row_l2);
   const Comparison relative = judge(outcome, relative_error());
   tally.worst_rel.consider(relative.worst_ratio, seed, relative.worst);
+
+  if (options_.every_kind) {
+    const Comparison tie = judge(outcome, tie_distance());
+    tally.worst_tie.consider(tie.worst_ratio, seed, tie.worst);
+    if (!outcome.budget.empty()) {
+      const Comparison budget = judge(outcome, derived_budget());
+      tally.worst_budget.consider(budget.worst_ratio, seed, budget.worst);
+    }
+  }
 
   for (std::size_t p = 0; p < tally.policies.size(); ++p) {
     const Comparison comparison = judge(outcome, output.rules[p]);
