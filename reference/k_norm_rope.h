@@ -29,16 +29,10 @@ namespace kvr::reference {
 template <class Real>
 void k_norm_rope_row(const KNormRopeArgs& args, std::int64_t n, Real* y, double* budget);
 
-// Every row, into anything with set(index, value, budget), index = n * D + j.
-template <class Real, class Out>
-void k_norm_rope(const KNormRopeArgs& args, Out& out) {
-  Real y[256];
-  double budget[256];
-  for (std::int64_t n = 0; n < args.tokens; ++n) {
-    k_norm_rope_row<Real>(args, n, y, budget);
-    for (std::int64_t j = 0; j < args.head_dim; ++j)
-      out.set(n * args.head_dim + j, static_cast<double>(y[j]), budget[j]);
-  }
+// Every row: values and budgets, [N, D] of each.
+inline void k_norm_rope(const KNormRopeArgs& args, double* values, double* budgets) {
+  for (std::int64_t n = 0; n < args.tokens; ++n)
+    k_norm_rope_row<double>(args, n, values + n * args.head_dim, budgets + n * args.head_dim);
 }
 
 }  // namespace kvr::reference

@@ -87,8 +87,8 @@ std::string first_failures_text(const OutputTally& output) {
   std::string text;
   for (const PolicyTally& policy : output.policies)
     if (policy.failing > 0)
-      text += fmt::format("  first failure under {}: seed {}: {}\n", policy.policy, policy.first_failing_seed,
-                          policy.first_failure);
+      text += fmt::format("  first failure under {}: seed {}\n    {}\n", policy.policy,
+                          policy.first_failing_seed, policy.first_failure);
   return text;
 }
 
