@@ -131,7 +131,7 @@ TEST_CASE("a filter that matches cases of other tiers only is exit 3, not a pass
 }
 
 TEST_CASE("every help text has examples and the exit codes") {
-  for (const char* command : {"", "list", "check", "replay", "policy"}) {
+  for (const char* command : {"", "list", "check", "replay", "policy", "study", "faults", "tighten"}) {
     const Ran ran = kvr(std::string(command) + " --help");
     CAPTURE(command, ran.out);
     CHECK(ran.exit_code == 0);
