@@ -78,11 +78,14 @@ function(_kvr_add_kernel_objects target build wrapper)
   target_sources(kvr_all_kernels INTERFACE $<TARGET_OBJECTS:${target}>)
 endfunction()
 
-# An object that a rule of this folder makes joins every program that links `target`; `rule` names the rule.
+# A strict object that a rule of this folder makes joins every program that links `target`. An imported library, so that what it
+# needs of kvr::strict is linked behind it; `rule` names the rule.
 function(_kvr_link_object target rule object)
   add_custom_target(${rule} DEPENDS "${object}")
-  add_dependencies(${target} ${rule})
-  target_link_libraries(${target} INTERFACE "${object}")
+  add_library(${rule}_object UNKNOWN IMPORTED GLOBAL)
+  set_target_properties(${rule}_object PROPERTIES IMPORTED_LOCATION "${object}" INTERFACE_LINK_LIBRARIES kvr::strict)
+  add_dependencies(${rule}_object ${rule})
+  target_link_libraries(${target} INTERFACE ${rule}_object)
 endfunction()
 
 # kvr_add_kernel(<name>): compiles <name>/<name>.cu once for every build of this platform (cuda; hip; warp32 and warp64,

@@ -15,6 +15,7 @@
 #include "harness/cli/numbers.h"
 #include "harness/cli/plan.h"
 #include "harness/cli/policy_choice.h"
+#include "harness/cli/schedule_choice.h"
 #include "harness/cli/selection.h"
 #include "harness/report/json.h"
 #include "harness/report/results_file.h"
@@ -29,6 +30,8 @@ void check_numbers(const CheckOptions& options) {
   if (!(options.timeout > 0.0) || options.timeout > kMaxTimeout)
     throw UsageError(fmt::format("--timeout {:g} is not a number of seconds above 0 and up to {:g}",
                                  options.timeout, kMaxTimeout));
+  RunOptions unused;
+  choose_schedules(unused, options.schedules);
   if (options.quiet && options.verbose) throw UsageError("--quiet and --verbose exclude each other");
 }
 

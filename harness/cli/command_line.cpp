@@ -45,6 +45,22 @@ void add_policy_file(CLI::App& command, PolicyOptions& options) {
       ->type_name("FILE");
 }
 
+void add_schedule_options(CLI::App& command, ScheduleOptions& options) {
+  command
+      .add_option(
+          "--schedules", options.schedules,
+          "Launch under every other schedule too: round robin, reverse, each warp ahead, each warp last, "
+          "and N drawn ones. The outputs must be equal bit for bit (cpu machines)")
+      ->type_name("N");
+  command
+      .add_option("--schedule", options.schedule,
+                  "Launch under this one too: reverse, round_robin, ahead, last, random")
+      ->type_name("NAME");
+  command
+      .add_option("--schedule-seed", options.seed, "Which warp is ahead or last, what is drawn (default: 0)")
+      ->type_name("N");
+}
+
 // What check and replay have in common.
 void add_run_options(CLI::App& command, CheckOptions& options) {
   command
@@ -67,6 +83,7 @@ void add_run_options(CLI::App& command, CheckOptions& options) {
       .add_option("--fault", options.fault,
                   "Launch this source fault instead of the kernel (kvr list --faults)")
       ->type_name("NAME");
+  add_schedule_options(command, options.schedules);
   command.add_option("--timeout", options.timeout, "Time limit per case (default: 60)")->type_name("SECONDS");
   command.add_flag_callback(
       "--no-isolation", [&options] { options.isolation = false; },
@@ -102,6 +119,7 @@ Examples:
   kvr check dtype=bf16 n=37 --tier full --json out.json
   kvr check k_norm_rope/public --seed 7 --policy 'atol=0.06 rtol=0'
   kvr check k_norm_rope --fault mean_not_subtracted      must turn red
+  kvr check norm_quant --schedules 20                    the same bits under any order of the warps
 
 Cases run in a worker process: one that crashes or hangs costs its own verdict only.
 KVR_REQUIRE_DEVICE=1 makes a missing device a failure.)");
@@ -250,6 +268,31 @@ Examples:
   command.callback([&] { exit_code = run_tighten(options); });
 }
 
+void add_bench(CLI::App& app, BenchOptions& options, int& exit_code) {
+  CLI::App& command = add_command(app, "bench", "Measure kernels at the shapes that servers launch",
+                                  std::string(kFilterHelp) + R"(
+
+Examples:
+  kvr bench --traffic                              every kernel, both warp sizes
+  kvr bench --traffic norm_quant h=5120 --machine cpu:warp32+strict --json traffic.json
+
+--traffic counts, on the strict machines, what a launch of each case of a 'serving' group moves: sectors of 32 bytes for each access of
+a warp; bytes requested by lanes; unique bytes, each once per direction; bytes moved against the minimum that the case declares; the
+share of accesses that are 16 bytes wide; bank conflicts in shared memory; barriers, collectives, atomics. Exit 1: a case moves more
+than 1.05 x its minimum, or more than the limit that it states with a reason; or a kernel has no serving group.)");
+  command.add_option("FILTER", options.filter, "Which cases (default: all of the serving groups)");
+  command.add_flag("--traffic", options.traffic, "Count memory traffic");
+  command
+      .add_option("--machine", options.machines, "Run here; may be repeated (default: every strict machine)")
+      ->type_name("NAME")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  command.add_option("--seed", options.seed, "Seed of the inputs (default: 0)")->type_name("N");
+  command.add_option("--json", options.json, "Write every count of every tensor here; - is standard output")
+      ->type_name("FILE");
+  command.callback([&] { exit_code = run_bench(options); });
+}
+
 void add_worker(CLI::App& app, WorkerOptions& options, int& exit_code) {
   CLI::App& command = *app.add_subcommand("worker", "Started by check and replay")->group("");
   command.add_option("--machine", options.machine)->required();
@@ -257,6 +300,7 @@ void add_worker(CLI::App& app, WorkerOptions& options, int& exit_code) {
   command.add_option("--policy", options.policy.policy);
   command.add_option("--policy-file", options.policy.file);
   command.add_option("--fault", options.fault);
+  add_schedule_options(command, options.schedules);
   command.callback([&] { exit_code = run_worker(options); });
 }
 
@@ -266,7 +310,8 @@ std::vector<std::string> join_negative_numbers(int argc, const char* const* argv
   for (int i = 1; i < argc; ++i) {
     const std::string_view previous = words.empty() ? "" : std::string_view(words.back());
     const bool numeric = previous == "--seed" || previous == "--threads" || previous == "--timeout" ||
-                         previous == "--draws" || previous == "--margin";
+                         previous == "--draws" || previous == "--margin" || previous == "--schedules" ||
+                         previous == "--schedule-seed";
     if (numeric && argv[i][0] == '-' && argv[i][1] != '-')
       words.back() += fmt::format("={}", argv[i]);
     else
@@ -304,6 +349,7 @@ Examples:
   StudyCommandOptions study;
   FaultsOptions faults;
   TightenOptions tighten;
+  BenchOptions bench;
   WorkerOptions worker;
   add_list(app, list, exit_code);
   add_check(app, check, exit_code);
@@ -312,11 +358,13 @@ Examples:
   add_study(app, study, exit_code);
   add_faults(app, faults, exit_code);
   add_tighten(app, tighten, exit_code);
+  add_bench(app, bench, exit_code);
   add_worker(app, worker, exit_code);
 
   std::vector<std::string> words = join_negative_numbers(argc, argv);
   // CLI11 would say that a command is missing, not that this one is none.
-  const std::vector<std::string> commands{"list", "check", "replay", "policy", "study", "faults", "tighten"};
+  const std::vector<std::string> commands{"list",  "check",  "replay",  "policy",
+                                          "study", "faults", "tighten", "bench"};
   if (!words.empty() && !words.front().starts_with('-') &&
       app.get_subcommands([&](const CLI::App* c) { return c->get_name() == words.front(); }).empty())
     throw UsageError(fmt::format("'{}' is none of the commands {}{}", words.front(),

@@ -27,6 +27,13 @@ struct PolicyOptions {
   std::optional<std::string> file;    // else KVR_POLICY_FILE, else the one of the source tree
 };
 
+// Launches under other orders of lanes and warps than forward.
+struct ScheduleOptions {
+  std::optional<std::string> schedules;  // all there are, and so many drawn ones
+  std::optional<std::string> schedule;   // this one
+  std::optional<std::string> seed;       // of this one
+};
+
 struct CheckOptions {
   std::vector<std::string> filter;
   std::vector<std::string> machines;  // empty: all of this build
@@ -36,6 +43,7 @@ struct CheckOptions {
   std::optional<std::string> json;
   PolicyOptions policy;
   std::string fault;
+  ScheduleOptions schedules;
   double timeout = 60.0;  // seconds per case
   bool isolation = true;
   bool fail_fast = false;
@@ -54,6 +62,7 @@ struct WorkerOptions {
   int threads = 0;
   PolicyOptions policy;
   std::string fault;
+  ScheduleOptions schedules;
 };
 
 struct StudyCommandOptions {
@@ -97,6 +106,15 @@ struct TightenOptions {
   PolicyOptions policy_file;
 };
 
+struct BenchOptions {
+  std::vector<std::string> filter;
+  std::vector<std::string> machines;  // empty: all that count
+  bool traffic = false;
+  std::optional<std::string> seed;
+  std::optional<std::string> json;
+};
+
+int run_bench(const BenchOptions& options);
 int run_study_command(const StudyCommandOptions& options);
 int run_faults(const FaultsOptions& options);
 int run_tighten(const TightenOptions& options);

@@ -9,6 +9,7 @@
 #include <chrono>
 #include <optional>
 
+#include "harness/cli/schedule_choice.h"
 #include "harness/cli/worker_process.h"
 #include "harness/report/json.h"
 
@@ -111,6 +112,8 @@ class WorkerExecutor final : public Executor {
     if (options_.policy.file) arguments.insert(arguments.end(), {"--policy-file", *options_.policy.file});
     if (options_.policy.policy) arguments.insert(arguments.end(), {"--policy", *options_.policy.policy});
     if (!options_.run.fault.empty()) arguments.insert(arguments.end(), {"--fault", options_.run.fault});
+    const auto schedules = schedule_arguments(options_.schedules);
+    arguments.insert(arguments.end(), schedules.begin(), schedules.end());
     worker_ = WorkerProcess::start(arguments);
     const auto answer = worker_->wait(std::max(limit(), std::chrono::milliseconds(60000)), printed);
     if (answer.kind == WorkerProcess::Answer::Kind::line && answer.text == kWorkerReady) return true;

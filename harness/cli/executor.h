@@ -31,7 +31,8 @@ class Executor {
 struct ExecutorOptions {
   std::string machine;  // present
   int threads = 0;
-  PolicyOptions policy;   // as given, for workers
+  PolicyOptions policy;  // as given, for workers
+  ScheduleOptions schedules;
   RunOptions run;         // the same, understood; the seed is each case's own
   double timeout = 60.0;  // seconds per case; workers only
 };

@@ -6,6 +6,7 @@
 
 #include "harness/cli/executor.h"
 #include "harness/cli/machine_choice.h"
+#include "harness/cli/schedule_choice.h"
 
 namespace kvr {
 namespace {
@@ -28,6 +29,8 @@ class MachineRun {
     options_.run.fault = options.fault;
     options_.run.alternative = policy.alternative;
     options_.run.rule_text = policy.rule_text;
+    options_.schedules = options.schedules;
+    choose_schedules(options_.run, options.schedules);
   }
 
   Executed run(const SelectedCase& one, const Stop& stop) {

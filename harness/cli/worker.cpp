@@ -19,6 +19,7 @@
 #include "harness/cli/executor.h"
 #include "harness/cli/exit_code.h"
 #include "harness/cli/policy_choice.h"
+#include "harness/cli/schedule_choice.h"
 #include "harness/cli/worker_process.h"
 #include "harness/report/json.h"
 
@@ -86,6 +87,7 @@ int run_worker(const WorkerOptions& options) {
     run.alternative = policy.alternative;
     run.rule_text = policy.rule_text;
     run.fault = options.fault;
+    choose_schedules(run, options.schedules);
     const CaseReport report = run_and_report(*request.id, *machine, policy.table, run);
     std::fflush(nullptr);  // what a case printed belongs to it
     if (!send_line(case_to_json(report))) break;

@@ -90,7 +90,7 @@ class CpuMachine : public Machine {
   CpuMachine(MachineProperties properties, const MachineOptions& options)
       : Machine(std::move(properties)),
         device_(limits_of(properties_.warp_size), options.threads,
-                simt::Schedule::parse(options.schedule, options.schedule_seed)),
+                simt::Schedule::parse(options.schedule.name, options.schedule.seed)),
         envelope_(options.envelope) {}
 
   void set_envelope(std::optional<std::uint64_t> seed) override {
@@ -106,6 +106,23 @@ class CpuMachine : public Machine {
       return "contraction: the kernel was built without it (KVR_BUILD_CONTRACTED)";
     if (!has_fused_multiply_add()) return "contraction: this CPU has no fused multiply-add";
     return "";
+  }
+  void set_schedule(const ScheduleChoice& schedule) override {
+    device_.set_schedule(simt::Schedule::parse(schedule.name, schedule.seed));
+  }
+  std::vector<ScheduleChoice> other_schedules(int random) const override {
+    std::vector<ScheduleChoice> schedules;
+    const auto add = [&schedules](simt::Schedule::Kind kind, int seed) {
+      schedules.push_back({std::string(simt::Schedule{kind, 0}.name()), static_cast<std::uint64_t>(seed)});
+    };
+    add(simt::Schedule::Kind::round_robin, 0);
+    add(simt::Schedule::Kind::reverse, 0);
+    for (int warp = 0; warp < device_.most_warps(); ++warp) {
+      add(simt::Schedule::Kind::ahead, warp);
+      add(simt::Schedule::Kind::last, warp);
+    }
+    for (int seed = 1; seed <= random; ++seed) add(simt::Schedule::Kind::random, seed);
+    return schedules;
   }
   std::unique_ptr<DeviceMemory> allocate(const TensorSpec& spec, const std::vector<ByteRange>& committed,
                                          Placement placement) override {
@@ -161,7 +178,10 @@ class StrictMachine final : public CpuMachine {
   StrictMachine(MachineProperties properties, const MachineOptions& options)
       : CpuMachine(std::move(properties), options) {
     device_.observe(&checker_);
+    checker_.record_traffic(options.traffic);
   }
+
+  LaunchTraffic take_traffic() override { return checker_.take_traffic(); }
 
   std::unique_ptr<DeviceMemory> allocate(const TensorSpec& spec, const std::vector<ByteRange>& committed,
                                          Placement placement) override {
@@ -188,6 +208,10 @@ std::vector<MachineInfo> platform_machines() {
 #endif
   }
   return machines;
+}
+
+std::vector<std::string> schedule_names() {
+  return simt::Schedule::names();
 }
 
 std::unique_ptr<Machine> open_platform_machine(const MachineInfo& info, const MachineOptions& options) {

@@ -118,19 +118,20 @@ std::vector<MachineInfo> platform_machines() {
   return machines;
 }
 
+std::vector<std::string> schedule_names() {
+  return {ScheduleChoice{}.name};
+}
+
 std::unique_ptr<Machine> open_platform_machine(const MachineInfo& info, const MachineOptions& options) {
-  if (options.schedule != MachineOptions{}.schedule || options.schedule_seed != 0) {
-    throw std::invalid_argument(
-        fmt::format("schedule '{}' (seed {}): {} schedules its own threads; only cpu machines have schedules",
-                    options.schedule, options.schedule_seed, info.properties.name));
-  }
   if (options.envelope) {
     throw std::invalid_argument(
         fmt::format("envelope: {} has the arithmetic it was built with; only cpu machines vary it",
                     info.properties.name));
   }
   const std::string& name = info.properties.name;
-  return std::make_unique<GpuMachine>(info.properties, std::stoi(name.substr(name.find(':') + 1)));
+  auto machine = std::make_unique<GpuMachine>(info.properties, std::stoi(name.substr(name.find(':') + 1)));
+  machine->set_schedule(options.schedule);
+  return machine;
 }
 
 }  // namespace kvr

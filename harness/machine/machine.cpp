@@ -8,6 +8,13 @@
 
 namespace kvr {
 
+void Machine::set_schedule(const ScheduleChoice& schedule) {
+  if (schedule == ScheduleChoice{}) return;
+  throw std::invalid_argument(
+      fmt::format("schedule '{}' (seed {}): {} schedules its own threads; only cpu machines have schedules",
+                  schedule.name, schedule.seed, name()));
+}
+
 std::vector<MachineInfo> list_machines() {
   return platform_machines();
 }
@@ -17,6 +24,8 @@ std::unique_ptr<Machine> open_machine(std::string_view name, const MachineOption
   for (const MachineInfo& info : platform_machines()) {
     if (info.properties.name == name) {
       if (!info.present) throw NoDevice(fmt::format("{}: no device: {}", name, info.why));
+      if (options.traffic && !info.properties.strict)
+        throw std::invalid_argument(fmt::format("traffic: {} counts none; strict machines do", name));
       return open_platform_machine(info, options);
     }
     names.push_back(info.properties.name);

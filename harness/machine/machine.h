@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "harness/machine/kernel_registry.h"
+#include "harness/machine/traffic.h"
 #include "harness/tensor/allocation.h"
 #include "kernels/common/registry_types.h"
 
@@ -50,11 +51,19 @@ class DeviceMemory {
   void download(const HostAllocation& to) { download(to, to.committed()); }
 };
 
+// In which order a machine resumes the lanes and warps of a block: a name and what it is drawn from.
+// cpu: simt::Schedule (harness/simt/device.h).
+struct ScheduleChoice {
+  std::string name = "forward";
+  std::uint64_t seed = 0;
+  friend bool operator==(const ScheduleChoice&, const ScheduleChoice&) = default;
+};
+
 struct MachineOptions {
   int threads = 0;  // cpu: host threads, 0 = all cores
-  std::string schedule =
-      "forward";  // cpu: order in which lanes and warps of a block are resumed (harness/simt/device.h)
-  std::uint64_t schedule_seed = 0;
+  ScheduleChoice schedule = {};
+  // Strict machines: count what launches move (Machine::take_traffic()).
+  bool traffic = false;
   // cpu: vary by seed what vendors leave open (approximate intrinsics within their documented error, the
   // order of tree reductions, contraction of multiply and add). A policy that holds over this envelope does
   // not depend on one vendor's choice of them.
@@ -89,6 +98,15 @@ class Machine {
   virtual std::string envelope_gap(std::string_view /*kernel*/, std::string_view /*fault*/) const {
     return "";
   }
+
+  // For the launches to come. Throws std::invalid_argument for a schedule that the machine does not have: a
+  // GPU has "forward" only, and takes it to mean its own.
+  virtual void set_schedule(const ScheduleChoice& schedule);
+  // Schedules other than forward that disturb a block of the launches so far: keeping pace, reverse, each
+  // warp ahead of and behind the others, and `random` drawn orders. None where a schedule cannot be chosen.
+  virtual std::vector<ScheduleChoice> other_schedules(int /*random*/) const { return {}; }
+  // Of the launches since the last call; nothing unless the machine was opened with MachineOptions::traffic.
+  virtual LaunchTraffic take_traffic() { return {}; }
 
   // `like` gives size, committed ranges and placement.
   virtual std::unique_ptr<DeviceMemory> allocate(const TensorSpec& spec,
@@ -126,6 +144,9 @@ struct MachineInfo {
   std::string why;  // when not present: "no CUDA-capable device is detected"
 };
 std::vector<MachineInfo> list_machines();
+
+// The schedules that this build's machines have; "forward" alone where nothing can be chosen.
+std::vector<std::string> schedule_names();
 
 // Throws UnknownMachine (listing the known names) or NoDevice.
 std::unique_ptr<Machine> open_machine(std::string_view name, const MachineOptions& options = {});

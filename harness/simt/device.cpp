@@ -8,6 +8,7 @@
 #include <oneapi/tbb/parallel_for.h>
 #include <oneapi/tbb/task_arena.h>
 
+#include <algorithm>
 #include <iterator>
 #include <optional>
 #include <stdexcept>
@@ -121,6 +122,9 @@ LaunchStatus Device::launch(const LaunchRequest& request) {
   if (const auto wrong = complaint(request, limits_))
     return LaunchStatus::error((observer_ == nullptr ? "" : "launch limit: ") + kernel_name(request) + ": " +
                                *wrong);
+  const std::int64_t threads = request.block[0] * request.block[1] * request.block[2];
+  most_warps_ =
+      std::max(most_warps_, static_cast<int>((threads + limits_.warp_size - 1) / limits_.warp_size));
   LaunchRequest seeded = request;
   seeded.envelope_seed = envelope_seed_;
   LaunchRun run(seeded, schedule_, memory_, observer_);

@@ -16,6 +16,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "kernels/common/types.h"
 
@@ -38,12 +39,17 @@ struct Limits {
 // wrong.
 struct Schedule {
   enum class Kind : std::uint8_t {
-    forward,  // the lowest ready lane of the current warp, then of the lowest warp
-    reverse,  // the highest
-    random,   // any ready lane of the block, drawn from the seed and the block's index
+    forward,      // the lowest ready lane of the current warp, then of the lowest warp
+    reverse,      // the highest
+    round_robin,  // the lowest ready lane of the next warp: warps keep pace with each other
+    ahead,        // one warp (seed modulo their number) goes as far as it can before any other does a thing
+    last,         // one warp (likewise) does nothing while any other can go on
+    random,       // any ready lane of the block, drawn from the seed and the block's index
   };
   Kind kind = Kind::forward;
   std::uint64_t seed = 0;
+  std::string_view name() const;
+  static std::vector<std::string> names();
   // Throws std::invalid_argument listing the names.
   static Schedule parse(std::string_view name, std::uint64_t seed);
 };
@@ -91,6 +97,9 @@ class Device {
   const Limits& limits() const { return limits_; }
   // The arithmetic envelope of the launches to come; 0 is off.
   void set_envelope_seed(std::uint64_t seed) { envelope_seed_ = seed; }
+  void set_schedule(const Schedule& schedule) { schedule_ = schedule; }
+  // Warps of the largest block launched so far.
+  int most_warps() const { return most_warps_; }
   // Not to be changed while a launch runs.
   MemoryMap& memory() { return memory_; }
   // Watches every launch from now on, each of which runs on the launching thread. Must outlive them.
@@ -102,6 +111,7 @@ class Device {
   Schedule schedule_;
   MemoryMap memory_;
   std::uint64_t envelope_seed_ = 0;
+  int most_warps_ = 0;
   Observer* observer_ = nullptr;
   std::unique_ptr<Arena> arena_;  // none for one thread
   LaunchStatus pending_;

@@ -135,25 +135,46 @@ inline Lane* Executor::take(Warp& warp, int index) {
 [[gnu::always_inline]] inline Lane* Executor::next(Warp& here) {
   if (forward_ && here.ready != 0) [[likely]]
     return take(here, std::countr_zero(here.ready));
-  return next_elsewhere();
+  return next_elsewhere(here);
 }
 
-[[gnu::noinline]] Lane* Executor::next_elsewhere() {
+[[gnu::noinline]] Lane* Executor::next_elsewhere(const Warp& here) {
   if (ready_warps_ == 0) {
     if (unfinished_ == 0) return nullptr;
     stall();
     if (unfinished_ == 0) return nullptr;
   }
-  if (!forward_) return take_scheduled();
+  if (!forward_) return take_scheduled(here);
   Warp& warp = warp_[std::countr_zero(ready_warps_)];
   return take(warp, std::countr_zero(warp.ready));
 }
 
-Lane* Executor::take_scheduled() {
+Lane* Executor::take_scheduled(const Warp& last) {
   const auto highest = [](std::uint64_t set) { return 63 - std::countl_zero(set); };
-  if (run_->schedule().kind == Schedule::Kind::reverse) {
-    Warp& warp = warp_[highest(ready_warps_)];
-    return take(warp, highest(warp.ready));
+  const auto lowest_of = [this](int w) { return take(warp_[w], std::countr_zero(warp_[w].ready)); };
+  const Schedule& schedule = run_->schedule();
+  const std::uint64_t favoured = std::uint64_t{1} << (schedule.seed % static_cast<std::uint64_t>(warps_));
+  switch (schedule.kind) {
+    case Schedule::Kind::forward:
+      return lowest_of(std::countr_zero(ready_warps_));
+    case Schedule::Kind::reverse: {
+      Warp& warp = warp_[highest(ready_warps_)];
+      return take(warp, highest(warp.ready));
+    }
+    case Schedule::Kind::round_robin: {
+      const std::uint64_t above = ready_warps_ & ~first_lanes(static_cast<int>(last.index) + 1);
+      return lowest_of(std::countr_zero(above != 0 ? above : ready_warps_));
+    }
+    case Schedule::Kind::ahead: {
+      const std::uint64_t first = ready_warps_ & favoured;
+      return lowest_of(std::countr_zero(first != 0 ? first : ready_warps_));
+    }
+    case Schedule::Kind::last: {
+      const std::uint64_t others = ready_warps_ & ~favoured;
+      return lowest_of(std::countr_zero(others != 0 ? others : ready_warps_));
+    }
+    case Schedule::Kind::random:
+      break;
   }
   // Uniform over the ready lanes, so that warps and lanes overtake each other in every way.
   int count = 0;
@@ -177,8 +198,19 @@ Lane* Executor::take_scheduled() {
 // times the lanes of a warp.
 [[gnu::always_inline]] inline void Executor::leave(Fiber& save, Fiber& target) {
   left_ = &save;
-  Fiber from = std::move(target).resume();
-  *left_ = std::move(from);
+  const Stack here = left_stack_ = running_;
+  running_ = target.stack;
+  void* fake = nullptr;
+  before_switch(&fake, target.stack);
+  boost::context::fiber from = std::move(target.context).resume();
+  after_switch(fake);
+  running_ = here;
+  arrive(std::move(from));
+}
+
+[[gnu::always_inline]] inline void Executor::arrive(boost::context::fiber&& from) {
+  left_->context = std::move(from);
+  left_->stack = left_stack_;
 }
 
 [[gnu::always_inline]] inline void Executor::wait(Lane& lane) {
@@ -191,6 +223,13 @@ Lane* Executor::take_scheduled() {
   }
   if (ended_) [[unlikely]]
     throw Unwind{};
+}
+
+// Who arrives last need not go on first: that is the schedule's to say.
+void Executor::give_way(Lane& lane) {
+  lane.warp->ready |= std::uint64_t{1} << lane.index;
+  ready_warps_ |= std::uint64_t{1} << lane.warp->index;
+  wait(lane);
 }
 
 [[gnu::always_inline]] inline void Executor::meet(const Call& call) {
@@ -224,6 +263,7 @@ Lane* Executor::take_scheduled() {
   warp.waiting &= ~others;
   warp.ready |= others;
   ready_warps_ |= std::uint64_t{1} << warp.index;
+  if (!forward_) give_way(lane);
 }
 
 [[gnu::always_inline]] inline int Executor::meet_block(const Call& call, bool predicate) {
@@ -252,6 +292,7 @@ Lane* Executor::take_scheduled() {
   barrier_ = nullptr;
   at_barrier_ = 0;
   barrier_result_ = std::exchange(predicates_, 0);
+  if (!forward_) give_way(lane);
   return barrier_result_;
 }
 
@@ -288,6 +329,7 @@ bool Executor::owns(std::uintptr_t address, std::uintptr_t& begin, std::uintptr_
 // Idle fibers are told to return, which frees their stacks.
 Executor::~Executor() {
   quit_ = true;
+  running_ = stack_of_thread();
   while (idle_count_ > 0) {
     leave(host_, idle_[--idle_count_]);
   }
@@ -305,25 +347,34 @@ void Executor::run(LaunchRun& run, std::int64_t begin, std::int64_t end) {
   envelope_seed = run.request().envelope_seed;
   if (!begin_next_block()) return;
   current.lane = next(warp_[0]);
+  running_ = stack_of_thread();
   leave(host_, idle_fiber());
   current = {nullptr, nullptr};
 }
 
 // One without a lane; it will run current.lane.
-[[gnu::noinline]] Executor::Fiber& Executor::idle_fiber() {
+[[gnu::noinline]] Fiber& Executor::idle_fiber() {
   if (idle_count_ > 0) return idle_[--idle_count_];
   // fibers_ counts from 0 and none is idle, so slot 0 is free until the new fiber has been entered.
-  return idle_[0] = Fiber(std::allocator_arg, LaneStackAllocator(fibers_++, stacks_), [this](Fiber&& from) {
-           *left_ = std::move(from);
-           Escape escape;
-           while (!quit_) {
-             // Comes back a second time when the lane that runs here makes a wild access; it is current.lane
-             // then too.
-             const bool faulted = sigsetjmp(escape, 0) != 0;
-             run_lanes(current.lane, escape, faulted);
-           }
-           return std::move(host_);
-         });
+  const LaneStackAllocator allocator(fibers_++, stacks_);
+  const boost::context::stack_context stack = allocator.allocate();
+  idle_[0].stack = stack_of(stack);
+  idle_[0].context =
+      boost::context::fiber(std::allocator_arg, boost::context::preallocated(stack.sp, stack.size, stack),
+                            allocator, [this](boost::context::fiber&& from) {
+                              after_switch(nullptr);
+                              arrive(std::move(from));
+                              Escape escape;
+                              while (!quit_) {
+                                // Comes back a second time when the lane that runs here makes a wild access;
+                                // it is current.lane then too.
+                                const bool faulted = sigsetjmp(escape, 0) != 0;
+                                run_lanes(current.lane, escape, faulted);
+                              }
+                              before_switch(nullptr, host_.stack);
+                              return std::move(host_.context);
+                            });
+  return idle_[0];
 }
 
 // Runs unstarted lanes until the block needs another fiber's lane, or the host thread, to go on.

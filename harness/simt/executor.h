@@ -11,7 +11,6 @@
 #pragma once
 
 #include <atomic>
-#include <boost/context/fiber.hpp>
 #include <cstdint>
 #include <exception>
 #include <mutex>
@@ -20,6 +19,7 @@
 #include <vector>
 
 #include "harness/simt/device.h"
+#include "harness/simt/fiber.h"
 #include "harness/simt/observer.h"
 #include "harness/simt/stack.h"
 #include "harness/simt/state.h"
@@ -78,20 +78,20 @@ class Executor {
   bool owns(std::uintptr_t address, std::uintptr_t& begin, std::uintptr_t& end) const;
 
  private:
-  using Fiber = boost::context::fiber;
   struct Unwind {};  // thrown in a lane whose block has ended with an error
 
   void shape_block();
   void begin_block();
   bool begin_next_block();
   void wait(Lane& lane);
+  void give_way(Lane& lane);
   bool is_unstarted(const Lane& lane) const { return (lane.warp->unstarted >> lane.index & 1) != 0; }
   // The lane to run next, taken out of its ready set; null when all have returned. Ends the block when
   // nothing is ready.
   Lane* next(Warp& here);
-  Lane* next_elsewhere();
+  Lane* next_elsewhere(const Warp& here);
   Lane* take(Warp& warp, int index);
-  Lane* take_scheduled();
+  Lane* take_scheduled(const Warp& last);
   void run_lane(Lane& lane);
   void finish(Lane& lane);
   void end_with_fault(const Lane& lane);
@@ -100,6 +100,7 @@ class Executor {
   // `save`.
   void leave(Fiber& save, Fiber& target);
   Fiber& idle_fiber();
+  void arrive(boost::context::fiber&& from);
   void stall();
   void end_block(std::string text);
   std::string describe(const Lane& lane) const;
@@ -143,7 +144,9 @@ class Executor {
   int idle_count_ = 0;
   std::size_t fibers_ = 0;
   Fiber host_;
-  Fiber* left_ = nullptr;  // where the fiber that was just left belongs
+  Fiber* left_ = nullptr;                   // where the fiber that was just left belongs
+  [[no_unique_address]] Stack running_;     // of the fiber that runs
+  [[no_unique_address]] Stack left_stack_;  // of the one that was just left
   bool quit_ = false;
 };
 

@@ -14,6 +14,8 @@
 #include <map>
 #include <new>
 
+#include "harness/simt/fiber.h"
+
 namespace kvr::simt {
 
 // First byte to the byte behind the last.
@@ -51,7 +53,7 @@ class LaneStackAllocator {
 
  private:
   static constexpr std::size_t kGuard = 4096;
-  static constexpr std::size_t kUsable = 65536;
+  static constexpr std::size_t kUsable = 65536 * kStackFactor;
   static constexpr std::size_t kColours = 32;
   static constexpr std::size_t kColourBytes =
       576;  // a lane's hot frames; a multiple of the cache line, not of its powers of two

@@ -39,7 +39,6 @@ void Checker::begin_launch(const simt::LaunchRequest&) {
   if (!variables_) variables_.emplace();
   finding_.reset();
   block_mark_ = 0;
-  traffic_ = {};
 }
 
 void Checker::end_launch() {
@@ -62,11 +61,11 @@ void Checker::end_block(bool completed) {
 
 void Checker::at_barrier() {
   order_.at_barrier();
-  ++traffic_.barriers;
+  if (records_traffic_) traffic_.note_barrier();
 }
 
 void Checker::at_meeting(const simt::Warp& warp, const simt::Call& call) {
-  ++traffic_.collectives;
+  if (records_traffic_) traffic_.note_collective();
   if (std::string_view(call.name) == "__syncwarp") order_.at_syncwarp(warp.index, call.mask);
 }
 
@@ -100,9 +99,8 @@ void Checker::check_global(Tensor& tensor, const Access& access) {
   }
   check_alignment(access, offset, &tensor, nullptr);
   if (records_traffic_) {
-    traffic_.note({access.address, static_cast<std::uint32_t>(access.bytes), place_of(access.return_address),
-                   static_cast<std::uint16_t>(simt::current.lane->linear), access.write, access.atomic,
-                   false});
+    if (tensor.traffic == Tensor::kNoTraffic) tensor.traffic = traffic_.memory(tensor.name);
+    note_traffic(access, tensor.traffic);
   }
   for (std::uint64_t done = 0; done < access.bytes;) {
     const std::uint64_t at = offset + done;
@@ -122,11 +120,7 @@ void Checker::check_shared(std::uintptr_t begin, std::uintptr_t end, const std::
          fmt::format("reaches behind its end: it has {} bytes", end - begin));
   }
   check_alignment(access, offset, nullptr, name);
-  if (records_traffic_) {
-    traffic_.note({access.address, static_cast<std::uint32_t>(access.bytes), place_of(access.return_address),
-                   static_cast<std::uint16_t>(simt::current.lane->linear), access.write, access.atomic,
-                   true});
-  }
+  if (records_traffic_) note_traffic(access, TrafficEvent::kShared);
   for (std::uint64_t done = 0; done < access.bytes;) {
     const std::uint64_t at = access.address + done;
     const std::uint64_t in_page = at % ShadowPage::kBytes;
@@ -135,6 +129,11 @@ void Checker::check_shared(std::uintptr_t begin, std::uintptr_t end, const std::
                 name, offset + done);
     done += bytes;
   }
+}
+
+void Checker::note_traffic(const Access& access, std::uint32_t memory) {
+  traffic_.note({access.address, static_cast<std::uint32_t>(access.bytes), place_of(access.return_address),
+                 memory, this_thread(), access.write, access.atomic});
 }
 
 // In nothing that a kernel may touch. Shared memory is named when the address is close to it.

@@ -44,10 +44,10 @@ struct Access {
 class Checker final : public simt::Observer {
  public:
   DeviceMap& memory() { return memory_; }
-  // Counts of the last launch.
-  const Traffic& traffic() const { return traffic_; }
   // Traffic is recorded from the next launch on; it costs time and memory per access.
   void record_traffic(bool on) { records_traffic_ = on; }
+  // Of the launches since the last call. Blocks that end with a finding do not count.
+  LaunchTraffic take_traffic() { return traffic_.take(); }
 
   // Of this host thread; null when no block runs here.
   static Checker* active();
@@ -79,6 +79,7 @@ class Checker final : public simt::Observer {
   void check_order(ShadowPage& page, std::uint64_t offset, std::uint64_t bytes, const Access& access,
                    Space space, const Tensor* tensor, const std::string* name, std::uint64_t position);
   [[noreturn]] void stop(const char* what, const Access& access, std::string where, std::string why = "");
+  void note_traffic(const Access& access, std::uint32_t memory);
   std::string shared_place(const std::string* name, std::int64_t offset) const;
   std::string describe(const Mark& mark, bool write) const;
 

@@ -67,6 +67,7 @@ void DeviceMap::begin_launch() {
   places_.clear();
   for (auto& [address, tensor] : tensors_) {
     tensor.shadow.forget_accesses();
+    tensor.traffic = Tensor::kNoTraffic;
     if (tensor.bytes > 0) places_.push_back({tensor.begin, tensor.bytes, &tensor});
   }
 }

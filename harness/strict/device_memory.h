@@ -25,6 +25,8 @@ struct Tensor {
   bool initialised = false;          // every addressed byte; otherwise what the shadow says
   Shadow shadow;
   std::size_t recent_range = 0;
+  static constexpr std::uint32_t kNoTraffic = UINT32_MAX;
+  std::uint32_t traffic = kNoTraffic;  // its number in the traffic of the launch, once it has one
 
   bool contains(std::uintptr_t address) const { return address - begin < bytes; }
   // [offset, offset + size) lies within one addressed range.

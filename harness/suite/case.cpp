@@ -102,6 +102,12 @@ TensorDecl& CaseBuilder::declare(TensorSpec spec, Role role, Fill fill) {
   return tensors_.emplace_back(std::move(decl));
 }
 
+void CaseBuilder::traffic_limit(double ratio, std::string reason) {
+  if (reason.empty())
+    throw std::logic_error(fmt::format("case allows {} x the minimum traffic without a reason", ratio));
+  traffic_limit_ = TrafficLimit{ratio, std::move(reason)};
+}
+
 TensorDecl& CaseBuilder::input(TensorSpec spec, Fill fill) {
   return declare(std::move(spec), Role::input, std::move(fill));
 }

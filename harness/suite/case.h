@@ -101,6 +101,9 @@ struct TensorDecl {
   double format_max = 0.0;             // outputs with Overflow::saturate
   std::int64_t heads = 1;              // outputs: rows are (token, head) pairs
   std::string null_source;  // outputs: an input of the same shape; passing it through must be rejected
+  // Why reads of it beyond the first are served by a cache, so that each of its sectors counts once in the
+  // traffic: "weights, read by every row". Empty: every access of a warp counts.
+  std::string cached;
   // outputs: all rows have equal inputs, so their bits must be equal; only one row counts when the case is
   // compared with its baseline, so the number of rows may be a presentation axis (batch invariance).
   bool rows_alike = false;
@@ -140,6 +143,13 @@ class CaseBuilder {
   TensorDecl& input(TensorSpec spec, Fill fill);
   TensorDecl& output(TensorSpec spec);
   TensorDecl& inout(TensorSpec spec, Fill fill);
+
+  // What a launch must move at least: each byte of its inputs read once, each of its outputs written once, by
+  // the formula in the kernel's header. Cases that say so can be held to it (suite/traffic.h).
+  void minimum_traffic(std::int64_t bytes) { minimum_traffic_ = bytes; }
+  // Here more than kTrafficLimit times the minimum may be moved, and why. Throws std::logic_error without a
+  // reason.
+  void traffic_limit(double ratio, std::string reason);
 
   // Called twice: with device pointers for the launch, with host pointers for the reference.
   template <class Args>
@@ -193,6 +203,10 @@ class CaseBuilder {
     Launch launch;
     HostArgs host_args;
   };
+  struct TrafficLimit {
+    double ratio;
+    std::string reason;
+  };
 
   // For the runner.
   const std::deque<TensorDecl>& tensors() const { return tensors_; }
@@ -203,6 +217,8 @@ class CaseBuilder {
   const std::optional<std::string>& refusal() const { return refusal_; }
   const std::optional<std::string>& unsupported() const { return unsupported_; }
   const std::optional<std::string>& null_allowed() const { return null_allowed_; }
+  const std::optional<std::int64_t>& minimum_traffic() const { return minimum_traffic_; }
+  const std::optional<TrafficLimit>& traffic_limit() const { return traffic_limit_; }
 
  private:
   TensorDecl& declare(TensorSpec spec, Role role, Fill fill);
@@ -218,6 +234,8 @@ class CaseBuilder {
   HostArgs host_args_;
   Reference reference_;
   std::optional<std::string> refusal_, unsupported_, null_allowed_;
+  std::optional<std::int64_t> minimum_traffic_;
+  std::optional<TrafficLimit> traffic_limit_;
 };
 
 }  // namespace kvr

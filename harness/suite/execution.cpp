@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "harness/suite/memory_check.h"
 #include "harness/suite/null_answers.h"
 
 namespace kvr {
@@ -94,6 +95,13 @@ Expectations Execution::reference_with(const CaseBuilder::HostArgs& args) {
 const Expected* Execution::expected(std::size_t t) const {
   const auto found = expectations_.find(tensors_[t].decl->spec.name);
   return found == expectations_.end() ? nullptr : &found->second;
+}
+
+std::optional<std::string> Execution::stray_write() const {
+  for (std::size_t t = 0; t < tensors_.size(); ++t)
+    if (auto stray = find_stray_write(tensors_[t], after_[t], writable_ranges(tensors_[t], expected(t))))
+      return stray;
+  return std::nullopt;
 }
 
 OutputCodes Execution::outputs() const {

@@ -51,6 +51,9 @@ class Execution {
   const HostAllocation& after(std::size_t t) const { return after_[t]; }
   // What the reference says of tensor t; nullptr for inputs and before compute_reference().
   const Expected* expected(std::size_t t) const;
+  // Where the launch wrote though it may not (memory_check.h): outside what the reference sets. Before
+  // compute_reference(): anywhere.
+  std::optional<std::string> stray_write() const;
   OutputCodes outputs() const;
   std::uint64_t input_hash() const { return hash_inputs(tensors_); }
 

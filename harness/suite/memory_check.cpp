@@ -96,4 +96,10 @@ std::optional<std::string> find_stray_write(const HostTensor& tensor, const Host
   return std::nullopt;
 }
 
+std::string element_place(const HostTensor& tensor, const Expected& want, std::size_t element) {
+  const auto row_len = static_cast<std::size_t>(want.row_len());
+  return fmt::format("'{}' row {}, column {}", tensor.decl->spec.name, want.row_ids()[element / row_len],
+                     element % row_len);
+}
+
 }  // namespace kvr

@@ -26,4 +26,7 @@ std::optional<std::string> find_stray_write(const HostTensor& tensor, const Host
 // front (byte -3)".
 std::string describe_byte(const HostTensor& tensor, std::int64_t byte);
 
+// Element `element` of the rows that the reference touched, in words: "'out' row 4, column 7".
+std::string element_place(const HostTensor& tensor, const Expected& want, std::size_t element);
+
 }  // namespace kvr

@@ -14,6 +14,7 @@
 #include "harness/suite/execution.h"
 #include "harness/suite/memory_check.h"
 #include "harness/suite/null_answers.h"
+#include "harness/suite/schedules.h"
 
 namespace kvr {
 namespace {
@@ -41,10 +42,7 @@ void decide_launch(const LaunchStatus& status, const CaseBuilder& builder) {
 }
 
 void check_memory(const Execution& execution) {
-  for (std::size_t t = 0; t < execution.tensors().size(); ++t)
-    if (const auto stray = find_stray_write(execution.tensors()[t], execution.after(t),
-                                            writable_ranges(execution.tensors()[t], execution.expected(t))))
-      throw Decided{Verdict::fail, *stray};
+  if (const auto stray = execution.stray_write()) throw Decided{Verdict::fail, *stray};
 }
 
 void launch(Execution& execution, unsigned run, const RunOptions& options) {
@@ -53,12 +51,6 @@ void launch(Execution& execution, unsigned run, const RunOptions& options) {
       status.kind == LaunchStatus::Kind::refused || status.kind == LaunchStatus::Kind::unsupported;
   if (refused) check_memory(execution);  // no reference yet: a refused launch may touch nothing at all
   decide_launch(status, execution.builder());
-}
-
-std::string element_place(const HostTensor& tensor, const Expected& want, std::size_t element) {
-  const auto row_len = static_cast<std::size_t>(want.row_len());
-  return fmt::format("'{}' row {}, column {}", tensor.decl->spec.name, want.row_ids()[element / row_len],
-                     element % row_len);
 }
 
 // Elements that hold the pattern of run 0 after the first launch and that of run 1 after the second: no value
@@ -210,6 +202,22 @@ void check_baseline(const CaseId& id, Machine& machine, const RunOptions& option
   }
 }
 
+// Under the schedules that were asked for, the same bits. A failure's replay line asks for that schedule.
+void check_schedules(Execution& execution, const OutputCodes& forward, const RunOptions& options,
+                     CaseReport& report) {
+  std::vector<ScheduleChoice> schedules;
+  if (options.random_schedules >= 0)
+    schedules = execution.machine().other_schedules(options.random_schedules);
+  if (options.schedule) schedules.push_back(*options.schedule);
+  const auto difference = find_schedule_difference(execution, forward, schedules, options.fault);
+  if (!difference) return;
+  RunOptions again = options;
+  again.schedule = difference->schedule;
+  again.random_schedules = -1;
+  report.replay = unrun_report(execution.id(), report.machine, again, Verdict::pass, "").replay;
+  throw Decided{difference->verdict, difference->reason};
+}
+
 void run(const CaseId& id, Machine& machine, const PolicyTable& policies, const RunOptions& options,
          CaseReport& report) {
   Execution execution(id, machine, options.seed);
@@ -252,6 +260,7 @@ void run(const CaseId& id, Machine& machine, const PolicyTable& policies, const 
   if (!rejected.empty()) throw Decided{Verdict::fail, rejected};
   if (powerless) throw Decided{*powerless};
   check_baseline(id, machine, options, report.outputs);
+  check_schedules(execution, first, options, report);
   report.reason = judged == 0 ? "no elements; nothing was touched"
                               : fmt::format("{} elements within policy{}", judged, notes);
 }
@@ -301,6 +310,11 @@ CaseReport unrun_report(const CaseId& id, std::string_view machine, const RunOpt
     const char quote = options.rule_text->find('\'') == std::string::npos ? '\'' : '"';
     report.replay += fmt::format(" --policy {}{}{}", quote, *options.rule_text, quote);
   }
+  if (options.random_schedules >= 0)
+    report.replay += fmt::format(" --schedules {}", options.random_schedules);
+  if (options.schedule)
+    report.replay +=
+        fmt::format(" --schedule {} --schedule-seed {}", options.schedule->name, options.schedule->seed);
   return report;
 }
 

@@ -20,6 +20,9 @@ struct RunOptions {
   std::string fault;                     // launch this source fault instead of the production kernel
   std::string alternative;               // judge under this named alternative of the policy table
   std::optional<std::string> rule_text;  // judge under this rule ("atol=0.06 rtol=0") instead of the table's
+  // Launch under these schedules too; the outputs must be bit for bit those of forward.
+  std::optional<ScheduleChoice> schedule;  // this one
+  int random_schedules = -1;  // every one that the machine has, and so many drawn ones; below 0: none
 };
 
 // How the command line names a policy: "" is the shipped one, "exact" or text with a '=' is a rule, anything

@@ -1,11 +1,12 @@
 // SPDX-FileCopyrightText: 2026 The kvr authors
 // SPDX-License-Identifier: MIT
 //
-// Geometry: a lane owns V consecutive pairs of a head (16 bytes from each of two places; one pair on the
-// scalar path), so a head takes R/(2V) lanes, threadIdx.x. It loads their cosines and sines once and walks
-// with them over the heads threadIdx.y, threadIdx.y + blockDim.y, ... and k as the last
-// of them. Tokens lie along threadIdx.z: a block of 256 threads takes one token of 128 heads and several of
-// few. All threads of a token share the copy of the latent. No shared memory, no collectives.
+// Geometry: a lane owns V consecutive pairs of a head, so that what it loads at once has 16 bytes and
+// neighbouring lanes leave no gap (half-split: from each of two places; one pair on the scalar path). A head
+// takes R/(2V) lanes, threadIdx.x. A lane loads their cosines and sines once and walks with them over the
+// heads threadIdx.y, threadIdx.y + blockDim.y, ... and k as the last of them. Tokens lie along threadIdx.z: a
+// block of 256 threads takes one token of 128 heads and several of few. All threads of a token share the copy
+// of the latent, 16 bytes of it at a time. No shared memory, no collectives.
 #include "kernels/concat_and_cache_mla_rope/concat_and_cache_mla_rope.h"
 
 #include <algorithm>
@@ -163,13 +164,13 @@ KVR_GLOBAL void __launch_bounds__(kBlockThreads)
   }
 
   if (!cached) return;
-  constexpr int kLatent = V == 1 ? 1 : 16;  // elements: one 16-byte store of fp8
+  constexpr int kLatent = V == 1 ? 1 : 16 / static_cast<int>(sizeof(T));  // elements: one 16-byte load
   const T* kv_c = static_cast<const T*>(args.kv_c) + n * args.kv_c_token_stride;
   const int thread = static_cast<int>(threadIdx.y * blockDim.x + threadIdx.x);
   const int threads = static_cast<int>(blockDim.x * blockDim.y);
   for (int first = thread * kLatent; first < latent; first += threads * kLatent)
-    store_cached<V>(entry, first, load_vec<kAccess<T, V, V>, kLatent>(kv_c + first), args.cache_format, fp8,
-                    scale);
+    store_cached<V>(entry, first, load_vec<kAccess<T, V, kLatent>, kLatent>(kv_c + first), args.cache_format,
+                    fp8, scale);
 }
 
 template <class T, int V>
@@ -197,7 +198,9 @@ LaunchStatus launch_type(const ConcatAndCacheMlaRopeArgs& args, Stream stream) {
                        is_aligned(args.cos_sin, 16, args.cos_sin_row_stride * kSize) &&
                        is_aligned(args.cache, 16, args.cache_block_stride * cache_size) &&
                        is_aligned(args.cache, 16, args.cache_entry_stride * cache_size);
-  return vectors ? launch_width<T, kPairs>(args, stream) : launch_width<T, 1>(args, stream);
+  if (!vectors) return launch_width<T, 1>(args, stream);
+  return args.pairing == Pairing::half_split ? launch_width<T, kPairs>(args, stream)
+                                             : launch_width<T, kPairs / 2>(args, stream);
 }
 
 LaunchStatus launch_concat_and_cache_mla_rope(const ConcatAndCacheMlaRopeArgs& args, Stream stream) {

@@ -102,6 +102,7 @@ std::vector<std::int64_t> choose_positions(const CaseBuilder& c, const Sizes& z,
                                                  static_cast<double>(z.table_rows));
     positions.push_back(where == "table_ends" ? (n % 2 == 0 ? z.table_rows - 1 : 0)
                         : where == "small"    ? 1 + n  // angle 0 would turn nothing
+                        : where == "sequence" ? n
                                               : drawn);
   }
   return positions;
@@ -184,9 +185,13 @@ void describe(CaseBuilder& c) {
   const Params& p = c.params();
   const std::string refuse = text_or(p, "refuse", "");
   const std::string where = text_or(p, "at", p.has("hot") ? "small" : "");
-  const Sizes z{p.integer("n"),           integer_or(p, "h", 128), integer_or(p, "r", 64),
-                integer_or(p, "l", 512),  integer_or(p, "b", 64),  integer_or(p, "s", 16),
-                where.empty() ? 8192 : 64};
+  const Sizes z{p.integer("n"),
+                integer_or(p, "h", 128),
+                integer_or(p, "r", 64),
+                integer_or(p, "l", 512),
+                integer_or(p, "b", 64),
+                integer_or(p, "s", 16),
+                where.empty() || where == "sequence" ? 8192 : 64};
   const DType dtype = p.dtype("dtype");
   const Layout at = choose_layout(text_or(p, "layout", "contiguous"), z);
   const Fp8Format format = cache_format(text_or(p, "cache", "auto"), dtype, c.machine());
@@ -225,9 +230,13 @@ void describe(CaseBuilder& c) {
   table.rows = z.n == 0 ? std::vector<std::int64_t>{0} : positions;
   if (!refuse.empty()) table.rows.clear();
   if (where == "table_ends") table.placement = Placement::end_at_page;  // reading behind the last row faults
-  c.input(TensorSpec::contiguous("positions", DType::int64, {z.n}), as_list(positions));
-  c.input(TensorSpec::contiguous("slots", DType::int64, {z.n}), as_list(slots));
-  c.input(TensorSpec::contiguous("scale", DType::f32, {1}), Fill::list({static_cast<double>(scale)}));
+  table.cached = "the warps of a token's block share its row: L1";
+  c.input(TensorSpec::contiguous("positions", DType::int64, {z.n}), as_list(positions)).cached =
+      "8 bytes per token that its whole block reads: L1";
+  c.input(TensorSpec::contiguous("slots", DType::int64, {z.n}), as_list(slots)).cached =
+      "8 bytes per token that its whole block reads: L1";
+  c.input(TensorSpec::contiguous("scale", DType::f32, {1}), Fill::list({static_cast<double>(scale)})).cached =
+      "4 bytes that every token reads: L2";
   TensorDecl& cache = c.output(TensorSpec::contiguous("cache", format.encoding, {z.b, z.s, z.entry()})
                                    .with_strides({at.block, at.entry, 1})
                                    .with_offset(at.cache_offset));
@@ -236,6 +245,13 @@ void describe(CaseBuilder& c) {
     cache.overflow = Overflow::saturate;
     cache.format_max = static_cast<double>(format.max);
   }
+
+  // Per token (mla_cache_norm_quant_v4.md 1.4): q and k in and out, the latent in, the entry out, the table
+  // row, position and slot. Without a slot: q, table row, position and slot.
+  const auto stored = std::count_if(slots.begin(), slots.end(), [](std::int64_t slot) { return slot >= 0; });
+  const auto distinct = static_cast<std::int64_t>(std::set(positions.begin(), positions.end()).size());
+  c.minimum_traffic(z.n * (2 * z.h * z.r * size(dtype) + 16) + distinct * z.r * size(dtype) +
+                    stored * (2 * z.r * size(dtype) + z.l * size(dtype) + z.entry() * size(format.encoding)));
 
   struct HostCopies {
     std::vector<std::int64_t> positions, slots;
@@ -526,6 +542,15 @@ const bool registered = register_cases(
             .axis("cache", {"auto", "fp8"})
             .axis("s", {"1024", "16384"})
             .axis("h", {"16"}),
+        // What servers launch; kvr bench counts its traffic.
+        Group("serving", Tier::soak)
+            .axis("n", {"1024"})
+            .axis("h", {"128"})
+            .axis("s", {"64"})
+            .axis("dtype", {"bf16"})
+            .axis("pairing", kPairings)
+            .axis("cache", {"auto", "fp8"})
+            .axis("at", {"sequence"}),
     });
 
 }  // namespace

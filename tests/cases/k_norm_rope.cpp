@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "harness/suite/registry.h"
 
@@ -22,9 +23,14 @@ std::string text_or(const Params& params, std::string_view key, std::string valu
   return params.has(key) ? params.text(key) : value;
 }
 
-// Row positions: random, or both ends of the table.
+// Row positions: random, both ends of the table, or those of one sequence.
 std::vector<double> choose_positions(const CaseBuilder& c, std::int64_t tokens, std::int64_t table_rows) {
   const bool ends = text_or(c.params(), "at", "") == "table_ends";
+  if (text_or(c.params(), "at", "") == "sequence") {
+    std::vector<double> sequence(static_cast<std::size_t>(tokens));
+    std::iota(sequence.begin(), sequence.end(), 0.0);
+    return sequence;
+  }
   const RandomStream random = c.stream("positions");
   std::vector<double> positions;
   for (std::int64_t n = 0; n < tokens; ++n) {
@@ -107,17 +113,25 @@ void describe(CaseBuilder& c) {
   c.input(TensorSpec::contiguous("k", dtype, {n, d}).with_row_stride(strides.k).with_offset(strides.offset),
           k_fill(c, text_or(p, "fill", "normal")));
   c.input(TensorSpec::contiguous("weight", DType::f32, {d}),
-          probe ? Fill::one_hot(p.integer("hot")) : Fill::normal());
-  c.input(TensorSpec::contiguous("bias", DType::f32, {d}), probe ? Fill::constant(0.0) : Fill::normal());
+          probe ? Fill::one_hot(p.integer("hot")) : Fill::normal())
+      .cached = "512 bytes that every row reads: L1";
+  c.input(TensorSpec::contiguous("bias", DType::f32, {d}), probe ? Fill::constant(0.0) : Fill::normal())
+      .cached = "512 bytes that every row reads: L1";
   TensorDecl& table =
       c.input(TensorSpec::contiguous("cos_sin", DType::f32, {table_rows, r}).with_row_stride(strides.table),
               text_or(p, "table", "rope") == "normal" ? Fill::normal() : Fill::rope());
   table.rows = table_rows_read;
+  if (pairing == Pairing::half_split)
+    table.cached = "half-split: a lane's 8 cosines are two 16-byte loads of one sector, the second from L1";
   if (at_ends) table.placement = Placement::end_at_page;  // reading behind the last row faults
   c.input(TensorSpec::contiguous("positions", position_dtype, {n}), Fill::list(positions));
   TensorDecl& out = c.output(
       TensorSpec::contiguous("out", dtype, {n, d}).with_row_stride(strides.out).with_offset(strides.offset));
   out.null_source = "k";
+  // Per token: its row in and out, its table row, its position (indexer_qsa.md 1.9).
+  const auto bytes_of = [](DType of) { return static_cast<std::int64_t>(dtype_size(of)); };
+  c.minimum_traffic(n * (2 * d * bytes_of(dtype) + r * bytes_of(DType::f32) + bytes_of(position_dtype)) +
+                    2 * d * bytes_of(DType::f32));
 
   c.bind<KNormRopeArgs>([=](const Bindings& at) {
     const auto size = static_cast<std::int64_t>(dtype_size(dtype));
@@ -254,6 +268,12 @@ const bool registered =
                            .axis("pairing", kPairings)
                            .axis("table", {"rope", "normal"})
                            .presentation("layout", {"contiguous", "rows16", "rows8", "odd"}),
+                       // What servers launch; kvr bench counts its traffic.
+                       Group("serving", Tier::soak)
+                           .axis("n", {"4096"})
+                           .axis("dtype", {"bf16"})
+                           .axis("pairing", kPairings)
+                           .axis("at", {"sequence"}),
                    });
 
 }  // namespace

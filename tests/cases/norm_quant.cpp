@@ -268,8 +268,11 @@ void describe(CaseBuilder& c) {
                 .with_row_stride(strides.residual)
                 .with_offset(strides.offset),
             fills.residual);
-  c.input(TensorSpec::contiguous("weight", args.weight_dtype, {h}), fills.weight);
-  if (args.norm == Norm::layer) c.input(TensorSpec::contiguous("bias", args.weight_dtype, {h}), fills.bias);
+  c.input(TensorSpec::contiguous("weight", args.weight_dtype, {h}), fills.weight).cached =
+      "a row of weights that every token reads: L2";
+  if (args.norm == Norm::layer)
+    c.input(TensorSpec::contiguous("bias", args.weight_dtype, {h}), fills.bias).cached =
+        "a row of biases that every token reads: L2";
   if (on_device)
     c.input(TensorSpec::contiguous("factor", DType::f32, {1}),
             Fill::list({static_cast<double>(dynamic ? args.scale_ub : args.scale)}));
@@ -286,6 +289,12 @@ void describe(CaseBuilder& c) {
                                                          : scales.with_strides({1, args.scales_stride});
     c.output(scales).rows_alike = alike;
   }
+  // Per token (mla_cache_norm_quant_v4.md 2.4): the row in, with a residual that and the sum besides, the
+  // codes out, the scales out. Weights and biases once per launch.
+  const auto bytes_of = [](DType of) { return static_cast<std::int64_t>(dtype_size(of)); };
+  const std::int64_t scale_count = dynamic ? reference::scales_per_row(args) : 0;
+  c.minimum_traffic(n * (h * bytes_of(args.dtype) * (has_residual ? 3 : 1) + h + 4 * scale_count) +
+                    h * bytes_of(args.weight_dtype) * (args.norm == Norm::layer ? 2 : 1));
 
   c.bind<NormQuantArgs>([=](const Bindings& at) {
     const auto offset = strides.offset * static_cast<std::int64_t>(dtype_size(args.dtype));

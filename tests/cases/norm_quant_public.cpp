@@ -93,7 +93,14 @@ std::vector<Group> groups() {
       .axis("q", {"static", "token", "g128"})
       .axis("out", {"fp8", "int8"})
       .axis("norm", {"rms", "layer"});
-  return {token, bound, group, fixed, batch, unit};
+  // What servers launch; kvr bench counts its traffic.
+  Group serving("serving", Tier::soak);
+  serving.axis("n", {"1024"})
+      .axis("h", {"2048", "4096", "5120", "8192"})
+      .axis("dtype", {"bf16"})
+      .axis("q", {"static", "token", "g128"})
+      .axis("res", {"none", "f32_sum"});
+  return {token, bound, group, fixed, batch, unit, serving};
 }
 
 const bool registered = register_cases("norm_quant", norm_quant_cases::describe, groups());

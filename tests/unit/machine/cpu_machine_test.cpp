@@ -110,8 +110,10 @@ TEST_CASE("device memory is a guarded copy") {
 }
 
 TEST_CASE("options that make no sense are refused") {
-  CHECK_THROWS_WITH(open_machine("cpu:warp32", {.schedule = "sideways"}),
-                    "unknown schedule 'sideways'; known: forward, reverse, random");
+  CHECK_THROWS_WITH(open_machine("cpu:warp32", {.schedule = {"sideways"}}),
+                    "unknown schedule 'sideways'; known: forward, reverse, round_robin, ahead, last, random");
+  CHECK_THROWS_WITH(open_machine("cpu:warp32", {.traffic = true}),
+                    "traffic: cpu:warp32 counts none; strict machines do");
   CHECK_THROWS_WITH(open_machine("cpu:warp32", {.threads = -1}),
                     "threads must be 0 (all cores) or more, not -1");
 }

@@ -74,8 +74,9 @@ TEST_CASE(KVR_NAME("results depend neither on the number of host threads nor on 
   TestDevice one;
   KVR_RUN(one, mixed, 300, 128, 0, in.data(), expected.data());
   for (const int threads : {1, 2, 8}) {
-    for (const Kind kind : {Kind::forward, Kind::reverse, Kind::random}) {
-      for (std::uint64_t seed = 0; seed < (kind == Kind::random ? 5U : 1U); ++seed) {
+    for (const Kind kind :
+         {Kind::forward, Kind::reverse, Kind::round_robin, Kind::ahead, Kind::last, Kind::random}) {
+      for (std::uint64_t seed = 0; seed < 5; ++seed) {
         std::fill(out.begin(), out.end(), 0.0F);
         TestDevice device(threads, {kind, seed});
         KVR_RUN(device, mixed, 300, 128, 0, in.data(), out.data());
@@ -85,28 +86,61 @@ TEST_CASE(KVR_NAME("results depend neither on the number of host threads nor on 
   }
 }
 
-// In which order the lanes of a block come by.
-__global__ void order_of_arrival(int* next, int* order) {
-  order[threadIdx.x] = (*next)++;
+// In which order the lanes of a block come by: before a barrier, and after it.
+__global__ void order_of_arrival(int* next, int* before, int* after) {
+  before[(*next)++] = static_cast<int>(threadIdx.x);
+  __syncthreads();
+  after[(*next)++ - blockDim.x] = static_cast<int>(threadIdx.x);
 }
 
-std::vector<int> arrival(const simt::Schedule& schedule) {
+struct Arrivals {
+  std::vector<int> before, after;
+  friend bool operator==(const Arrivals&, const Arrivals&) = default;
+};
+// Of a block of three warps.
+Arrivals arrival(const simt::Schedule& schedule) {
   TestDevice device(1, schedule);
   int next = 0;
-  std::vector<int> order(2 * kWarpSize);
-  KVR_RUN(device, order_of_arrival, 1, 2 * kWarpSize, 0, &next, order.data());
+  Arrivals order{std::vector<int>(3 * kWarpSize), std::vector<int>(3 * kWarpSize)};
+  KVR_RUN(device, order_of_arrival, 1, 3 * kWarpSize, 0, &next, order.before.data(), order.after.data());
   return order;
 }
 
-TEST_CASE(KVR_NAME("schedules: forward, reverse, and random by seed")) {
-  std::vector<int> forward(2 * kWarpSize);
-  std::iota(forward.begin(), forward.end(), 0);
-  CHECK(arrival({Kind::forward, 0}) == forward);
-  CHECK(arrival({Kind::reverse, 0}) == std::vector<int>(forward.rbegin(), forward.rend()));
-  const std::vector<int> random = arrival({Kind::random, 1});
-  CHECK(random != forward);
+// The lanes of the warps, one warp after the other.
+std::vector<int> lanes_of(std::initializer_list<int> warps) {
+  std::vector<int> lanes;
+  for (const int warp : warps)
+    for (int lane = 0; lane < kWarpSize; ++lane) lanes.push_back(warp * kWarpSize + lane);
+  return lanes;
+}
+
+TEST_CASE(KVR_NAME("schedules: who runs first, before a barrier and after it")) {
+  const std::vector<int> in_order = lanes_of({0, 1, 2});
+  CHECK(arrival({Kind::forward, 0}).before == in_order);
+  const std::vector<int> backwards(in_order.rbegin(), in_order.rend());
+  CHECK(arrival({Kind::reverse, 0}) == Arrivals{backwards, backwards});
+  CHECK(arrival({Kind::ahead, 1}) == Arrivals{lanes_of({1, 0, 2}), lanes_of({1, 0, 2})});
+  CHECK(arrival({Kind::ahead, 5}) == arrival({Kind::ahead, 2}));  // of three
+  CHECK(arrival({Kind::last, 0}) == Arrivals{lanes_of({1, 2, 0}), lanes_of({1, 2, 0})});
+  CHECK(arrival({Kind::last, 2}) == Arrivals{in_order, in_order});
+}
+
+TEST_CASE(KVR_NAME("schedules: round robin takes a lane of each warp in turn")) {
+  const Arrivals order = arrival({Kind::round_robin, 0});
+  for (const std::vector<int>& lanes : {order.before, order.after}) {
+    for (std::size_t i = 1; i < lanes.size(); ++i) {
+      INFO(i);
+      CHECK(lanes[i] / kWarpSize == (lanes[i - 1] / kWarpSize + 1) % 3);
+    }
+  }
+}
+
+TEST_CASE(KVR_NAME("schedules: random by seed")) {
+  const Arrivals random = arrival({Kind::random, 1});
+  CHECK(random.before != lanes_of({0, 1, 2}));
+  CHECK(random.after != random.before);
   CHECK(random == arrival({Kind::random, 1}));
-  CHECK(random != arrival({Kind::random, 2}));
+  CHECK(random.before != arrival({Kind::random, 2}).before);
 }
 
 // Wrong without a barrier between the two writes: the schedules must be able to show it.
@@ -120,12 +154,25 @@ __global__ void racy(int* out) {
 }
 
 TEST_CASE(KVR_NAME("a missing barrier shows under another schedule")) {
-  std::vector<int> forward(128), reverse(128);
-  TestDevice in_order;
-  TestDevice backwards(1, {Kind::reverse, 0});
-  KVR_RUN(in_order, racy, 1, 128, 0, forward.data());
-  KVR_RUN(backwards, racy, 1, 128, 0, reverse.data());
-  CHECK(forward != reverse);
+  const auto seen = [](const simt::Schedule& schedule) {
+    std::vector<int> out(128);
+    TestDevice device(1, schedule);
+    KVR_RUN(device, racy, 1, 128, 0, out.data());
+    return out;
+  };
+  CHECK(seen({Kind::ahead, 0}) == std::vector<int>(128, 1));
+  CHECK(seen({Kind::ahead, 128 / kWarpSize - 1}) != std::vector<int>(128, 1));
+  CHECK(seen({Kind::reverse, 0}) != std::vector<int>(128, 1));
+  CHECK(seen({Kind::last, 128 / kWarpSize - 1}) == std::vector<int>(128, 1));
+}
+
+TEST_CASE(KVR_NAME("the most warps a block had")) {
+  TestDevice device;
+  CHECK(device.most_warps() == 0);
+  int out = 0;
+  KVR_RUN(device, count_threads, 1, 3 * kWarpSize - 1, 0, &out);
+  KVR_RUN(device, count_threads, 1, 1, 0, &out);
+  CHECK(device.most_warps() == 3);
 }
 
 TEST_CASE(KVR_NAME("a kernel of one warp size is refused by a device of another")) {

@@ -66,8 +66,14 @@ TEST_CASE("schedules are known by name") {
   CHECK(Schedule::parse("reverse", 0).kind == Schedule::Kind::reverse);
   CHECK(Schedule::parse("random", 9).kind == Schedule::Kind::random);
   CHECK(Schedule::parse("random", 9).seed == 9);
-  CHECK_THROWS_WITH(Schedule::parse("backwards", 0),
-                    "unknown schedule 'backwards'; known: forward, reverse, random");
+  CHECK(Schedule::parse("round_robin", 0).kind == Schedule::Kind::round_robin);
+  CHECK(Schedule::parse("ahead", 2).kind == Schedule::Kind::ahead);
+  CHECK(Schedule::parse("last", 2).kind == Schedule::Kind::last);
+  for (const char* name : {"forward", "reverse", "round_robin", "ahead", "last", "random"})
+    CHECK(Schedule::parse(name, 0).name() == name);
+  CHECK_THROWS_WITH(
+      Schedule::parse("backwards", 0),
+      "unknown schedule 'backwards'; known: forward, reverse, round_robin, ahead, last, random");
 }
 
 TEST_CASE("a negative number of host threads is refused") {

@@ -49,6 +49,58 @@ KVR_GLOBAL void dynamic_shared_end(const ControlArgs a) {
 }
 
 template <bool Faulty>
+KVR_GLOBAL void strided_rows(const ControlArgs a) {
+  if (threadIdx.x >= a.width) return;
+  const std::int64_t at = blockIdx.x * a.pitch + threadIdx.x;
+  a.out[at - (Faulty && blockIdx.x == 2 ? a.width : 0)] = a.in[at];  // finds: strided_rows
+}
+
+template <bool Faulty>
+KVR_GLOBAL void wrapped(const ControlArgs a) {
+  if (threadIdx.x != 0) return;
+  const auto last = reinterpret_cast<const float*>(~std::uintptr_t{0} - 3);
+  const float* const from = Faulty ? last : a.in;
+  a.out[blockIdx.x * a.pitch] = *from;  // finds: wrapped
+}
+
+template <bool Faulty>
+KVR_GLOBAL void host_heap(const ControlArgs a) {
+  const float* const from = Faulty ? a.heap : a.in;
+  if (threadIdx.x == 0) a.out[blockIdx.x * a.pitch] = from[1];  // finds: host_heap
+}
+
+constexpr float kConstants[8] = {8, 7, 6, 5, 4, 3, 2, 1};
+
+struct Shape {
+  virtual ~Shape() = default;
+  virtual float area(const float* sides) const = 0;
+};
+struct Square final : Shape {
+  float area(const float* sides) const override { return sides[0] * sides[0]; }
+};
+struct Rectangle final : Shape {
+  float area(const float* sides) const override { return sides[0] * sides[1]; }
+};
+
+// Indices that the compiler does not know keep everything in memory.
+template <bool Faulty>
+KVR_GLOBAL void host_memory(const ControlArgs a) {
+  static const float table[8] = {0.5F, 1.5F, 2.5F, 3.5F, 4.5F, 5.5F, 6.5F, 7.5F};
+  float local[64];
+  for (int i = 0; i < 64; ++i) local[(i * 7 + static_cast<int>(threadIdx.x)) % 64] = static_cast<float>(i);
+  float copy[64];
+  __builtin_memcpy(copy, local, sizeof copy);
+  const int at = static_cast<int>(threadIdx.x + blockIdx.x) % 8;
+  const Square square;
+  const Rectangle rectangle;
+  const Shape* const shapes[2] = {&square, &rectangle};
+  const auto weigh = [&](int i) { return a.captured[i] * kConstants[i] + table[i] + copy[i * 8]; };
+  float x = weigh(at) + shapes[threadIdx.x % 2]->area(local + at);
+  x += __shfl_xor_sync(kFullMask, x, 1);
+  if (threadIdx.x < a.width) a.out[blockIdx.x * a.pitch + threadIdx.x] = x;
+}
+
+template <bool Faulty>
 KVR_GLOBAL void global_vector(const ControlArgs a) {
   if (threadIdx.x != 0) return;
   const float* from = a.in + blockIdx.x * a.pitch + (Faulty ? 2 : 4);
@@ -164,7 +216,7 @@ KVR_GLOBAL void rows_of_32(const ControlArgs a) {
 }
 
 KVR_GLOBAL void one_per_block(const ControlArgs a) {
-  if (threadIdx.x == 0) a.out[(blockIdx.x + blockIdx.y) % a.rows * a.pitch] = 1.0F;
+  if (threadIdx.x + threadIdx.y == 0) a.out[(blockIdx.x + blockIdx.y) % a.rows * a.pitch] = 1.0F;
 }
 
 #define KVR_CONTROL(name, block, shared)                                       \
@@ -197,6 +249,16 @@ LaunchStatus launch_strict_control(const ControlArgs& a, Stream stream) {
       return a.faulty ? KVR_LAUNCH(tail_store<true>, a.rows, kThreads, 0, stream, a)
                       : KVR_LAUNCH(tail_store<false>, a.rows, kThreads, 0, stream, a);
     }
+      KVR_CONTROL(strided_rows, kThreads, 0)
+      KVR_CONTROL(wrapped, kThreads, 0)
+      KVR_CONTROL(host_heap, kThreads, 0)
+      KVR_CONTROL(host_memory, kThreads, 0)
+    case Control::block_threads:
+      return a.faulty ? KVR_LAUNCH(one_per_block, a.rows, (Extent{32, 33}), 0, stream, a)
+                      : KVR_LAUNCH(one_per_block, a.rows, (Extent{32, 32}), 0, stream, a);
+    case Control::shared_size:
+      return a.faulty ? KVR_LAUNCH(one_per_block, a.rows, 32, 65536 + 16, stream, a)
+                      : KVR_LAUNCH(one_per_block, a.rows, 32, 49152, stream, a);
     case Control::grid_y:
       return a.faulty ? KVR_LAUNCH(one_per_block, (Extent{1, 65536}), 32, 0, stream, a)
                       : KVR_LAUNCH(one_per_block, (Extent{2, 1}), 32, 0, stream, a);

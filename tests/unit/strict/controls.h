@@ -15,6 +15,9 @@ enum class Control : int {
   negative_slot,       // A13: a padding token has slot -1, and is written all the same
   shared_end,          // one element behind a static shared array
   dynamic_shared_end,  // one element behind the dynamic shared memory
+  strided_rows,        // a column in front of a row that lies 2^31 elements behind the one before
+  wrapped,             // the last bytes of the address space: address + width wraps
+  host_heap,           // memory of the host that no tensor owns
   // misaligned
   global_vector,  // 16 bytes from an address that is a multiple of 8
   shared_vector,  // a float4 region behind one float per warp: aligned for a multiple of 4 warps only
@@ -34,7 +37,11 @@ enum class Control : int {
   narrow_mask,     // A11: 0xffffffff on a machine with 64 lanes
   rows_of_32,      // block (32, n): each row reduces by itself, with a shuffle over "the warp"
   // launch limit
-  grid_y,  // one block per token along y
+  grid_y,         // one block per token along y
+  block_threads,  // a block of 1056 threads
+  shared_size,    // more shared memory than a block can have
+  // None: what a kernel compiled for a CPU touches besides device memory, and must be silent
+  host_memory,  // its stack, constants, arguments captured by value, the machine's state
 };
 
 struct ControlArgs {
@@ -46,6 +53,8 @@ struct ControlArgs {
   const float* in = nullptr;            // rows x width, pitch
   float* out = nullptr;                 // the same
   const std::int64_t* slots = nullptr;  // rows
+  const float* heap = nullptr;          // of the host; 4 elements
+  float captured[8] = {1, 2, 3, 4, 5, 6, 7, 8};
 };
 
 }  // namespace kvr

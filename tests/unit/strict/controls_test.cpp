@@ -8,6 +8,7 @@
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/generators/catch_generators.hpp>
 #include <fstream>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,8 @@ const std::vector<Expectation> kExpectations{
     {Control::negative_slot, "negative_slot", "bounds", "'out'"},
     {Control::shared_end, "shared_end", "bounds", "'scratch'"},
     {Control::dynamic_shared_end, "dynamic_shared_end", "bounds", "dynamic shared memory byte 512"},
+    {Control::wrapped, "wrapped", "bounds", "outside every tensor"},
+    {Control::host_heap, "host_heap", "bounds", "outside every tensor"},
     {Control::global_vector, "global_vector", "misaligned", "'in' element 2 (byte 8)"},
     {Control::shared_vector, "shared_vector", "misaligned", "dynamic shared memory byte 24"},
     {Control::shared_unwritten, "shared_unwritten", "uninitialised read", "'total'"},
@@ -46,6 +49,8 @@ const std::vector<Expectation> kExpectations{
     {Control::narrow_mask, "narrow_mask", "divergence", "mask 0x00000000ffffffff", true},
     {Control::rows_of_32, "rows_of_32", "divergence", "mask 0x00000000ffffffff", true},
     {Control::grid_y, "grid_y", "launch limit", "grid y of 65536 exceeds 65535"},
+    {Control::block_threads, "block_threads", "launch limit", "block of 1056 threads exceeds 1024"},
+    {Control::shared_size, "shared_size", "launch limit", "shared memory of 65552 bytes exceeds"},
 };
 
 // "controls.cu:42" for the marked lines.
@@ -66,8 +71,7 @@ struct Bench {
   explicit Bench(const std::string& machine_name, const std::string& schedule = "forward",
                  std::uint64_t seed = 0) {
     MachineOptions options;
-    options.schedule = schedule;
-    options.schedule_seed = seed;
+    options.schedule = {schedule, seed};
     machine = open_machine(machine_name, options);
   }
 
@@ -98,6 +102,7 @@ struct Bench {
     args.in = static_cast<const float*>(a.device->data());
     args.out = static_cast<float*>(b.device->data());
     args.slots = static_cast<const std::int64_t*>(c.device->data());
+    args.heap = heap.data();
     return machine->launch(kernel, args, fault);
   }
 
@@ -113,6 +118,7 @@ struct Bench {
     std::unique_ptr<DeviceMemory> device;
   };
   std::unique_ptr<Machine> machine;
+  std::vector<float> heap = std::vector<float>(4, 1.0F);
 };
 
 TEST_CASE("every positive control is reported with its class, its line and what it touched") {
@@ -132,7 +138,8 @@ TEST_CASE("every positive control is reported with its class, its line and what 
       INFO(line);
       CHECK(status.what.find(line) != std::string::npos);
     }
-    CHECK(status.what.find("block (") != (want.control == Control::grid_y ? 0 : std::string::npos));
+    if (std::string_view(want.finding) != "launch limit")
+      CHECK(status.what.find("block (") != std::string::npos);
   }
 }
 
@@ -145,6 +152,25 @@ TEST_CASE("their correct twins are silent") {
     INFO(machine << ", " << schedule << ", " << want.name << ": " << status.what);
     CHECK(status.ok());
   }
+}
+
+TEST_CASE("every class has two controls or more") {
+  std::map<std::string, int> controls;
+  for (const Expectation& want : kExpectations) ++controls[want.finding];
+  for (const char* finding :
+       {"bounds", "misaligned", "uninitialised read", "race", "divergence", "launch limit"}) {
+    INFO(finding);
+    CHECK(controls[finding] >= 2);
+  }
+}
+
+TEST_CASE(
+    "a kernel's own stack, constants, captured arguments and the machine's state are nobody's business") {
+  const std::string machine = GENERATE("cpu:warp32+strict", "cpu:warp64+strict");
+  const std::string schedule = GENERATE("forward", "reverse", "round_robin", "random");
+  const LaunchStatus status = Bench(machine, schedule, 7).run(Control::host_memory, false);
+  INFO(status.what);
+  CHECK(status.ok());
 }
 
 TEST_CASE("removing any barrier of our kernels is reported, and as they stand they are silent") {
