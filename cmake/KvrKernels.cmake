@@ -78,12 +78,12 @@ function(_kvr_add_kernel_objects target build wrapper)
   target_sources(kvr_all_kernels INTERFACE $<TARGET_OBJECTS:${target}>)
 endfunction()
 
-# A strict object that a rule of this folder makes joins every program that links `target`. An imported library, so that what it
-# needs of kvr::strict is linked behind it; `rule` names the rule.
+# An object that a rule of this folder makes joins every program that links `target`. An imported library, so that the libraries
+# it needs (the last arguments) are linked behind it; `rule` names the rule.
 function(_kvr_link_object target rule object)
   add_custom_target(${rule} DEPENDS "${object}")
   add_library(${rule}_object UNKNOWN IMPORTED GLOBAL)
-  set_target_properties(${rule}_object PROPERTIES IMPORTED_LOCATION "${object}" INTERFACE_LINK_LIBRARIES kvr::strict)
+  set_target_properties(${rule}_object PROPERTIES IMPORTED_LOCATION "${object}" INTERFACE_LINK_LIBRARIES "${ARGN}")
   add_dependencies(${rule}_object ${rule})
   target_link_libraries(${target} INTERFACE ${rule}_object)
 endfunction()
@@ -120,14 +120,14 @@ function(kvr_add_kernel name)
     _kvr_compile_kernel(kvr_contracted_${name}_${build} ${build} "${wrapper}")
     kvr_contract(kvr_contracted_${name}_${build})
     kvr_make_local(object "${generated}/${build}/${name}" kvr_contracted_${name}_${build})
-    _kvr_link_object(kvr_all_kernels kvr_kernel_${name}_${build} "${object}")
+    _kvr_link_object(kvr_all_kernels kvr_kernel_${name}_${build} "${object}" kvr::simt)
   endforeach()
 
   foreach(build IN LISTS KVR_STRICT_BUILDS)
     set(wrapper "${generated}/${build}/${name}.cpp")
     kvr_write_if_different("${wrapper}" "#include \"${source}\"\n")
     kvr_add_strict_object(object "${generated}/${build}/${name}" "${wrapper}" ${build})
-    _kvr_link_object(kvr_all_kernels kvr_kernel_${name}_${build} "${object}")
+    _kvr_link_object(kvr_all_kernels kvr_kernel_${name}_${build} "${object}" kvr::strict)
   endforeach()
 
   set(faults_file "${folder}/faults.txt")
