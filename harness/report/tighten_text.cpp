@@ -38,12 +38,17 @@ std::string need_text(const RowNeed& need, double margin, bool envelope) {
 std::string shipped_text(const RowReport& report) {
   double used = 0.0;
   std::uint64_t failing = 0, draws = 0;
+  std::string first;
   for (const RowNeed& need : report.needs) {
     used = std::max(used, need.shipped.value);
     failing += need.failing;
     draws += need.draws;
+    if (need.failing == 0) continue;
+    const std::size_t line = need.first_failure.find('\n');
+    first += fmt::format("    {}: first {}\n      {}\n", dtype_name(need.dtype),
+                         need.first_failure.substr(0, line), need.first_failure.substr(line + 1));
   }
-  if (failing > 0) return fmt::format("  FAILS     {} of {}\n", failing, counted(draws, "draw"));
+  if (failing > 0) return fmt::format("  FAILS     {} of {}\n{}", failing, counted(draws, "draw"), first);
   return fmt::format("  shipped   {} holds; the worst element uses {:.3g} of what it allows\n",
                      report.row->rule.text(), used);
 }

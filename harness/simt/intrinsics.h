@@ -29,11 +29,13 @@ inline float unfused(float x) {
 // `exact` is accurate to far more than a float; `max_ulp` is what the vendor documents (CUDA C++ Programming
 // Guide, "Mathematical Functions"): any float within it is a legal answer. The nearest one is off by at most
 // half a ULP, so up to floor(max_ulp - 1/2) steps from it are legal; which is taken depends on the seed and
-// on the value alone, since an instruction gives the same answer to the same question.
+// on the value alone, since an instruction gives the same answer to the same question. The documents name the
+// results for zeros, infinities and NaN, so an exact 0, an infinity and a NaN are what they are.
 inline float approximate(double exact, double max_ulp) {
   const float nearest = static_cast<float>(exact);
   if (envelope_seed == 0) [[likely]]
     return nearest;
+  if (exact == 0.0 || !__builtin_isfinite(exact)) return nearest;
   const auto steps = static_cast<std::int64_t>(max_ulp - 0.5);
   const std::uint64_t draw = envelope_draw(std::bit_cast<std::uint64_t>(exact));
   float value = nearest;

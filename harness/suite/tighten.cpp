@@ -86,6 +86,9 @@ void TightenSurvey::add(const std::string& kernel, const MachineProperties& mach
     need.machines.insert(study.machine);
     need.differing += output.differing;
     need.failing += shipped.failing;
+    if (shipped.failing > 0 && need.first_failure.empty())
+      need.first_failure = fmt::format("seed {} of {} on {}\n'{}': {}", shipped.first_failing_seed, name,
+                                       study.machine, output.output, shipped.first_failure);
     raise(need.atol, output.worst_abs, name);
     raise(need.rtol, output.worst_rel, name);
     raise(need.max_ulp, output.worst_ulp, name);

@@ -41,6 +41,7 @@ struct RowNeed {
   std::optional<Worst> budget;  // none: the reference gives no bound
   Worst shipped;                // error over allowed, element by element
   std::uint64_t failing = 0;    // draws that the row rejects
+  std::string first_failure;    // "seed 5 of k/g/n=1 on cpu:warp32", and the judge's reason on a second line
 };
 
 // A part of a rule that allows `factor` times what was seen of it anywhere (infinite: nothing was seen).

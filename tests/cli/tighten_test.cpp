@@ -43,7 +43,9 @@ TEST_CASE("known answers: an error of 1 under rules that allow less, enough and 
     const char* says;
   };
   const Row rows[] = {
-      {"atol = 0.5", kWrong, 1, "  FAILS     6 of 6 draws\n"},  // 3 on each of two machines
+      {"atol = 0.5", kWrong, 1,
+       "  FAILS     6 of 6 draws\n    f32: first seed 0 of conduct/five/does=wrong on cpu:warp32\n      'y': "
+       "element 3 (row 0, column 3): "},  // 3 on each of two machines
       {"atol = 4", kWrong, 0, "atol=4 holds; the worst element uses 0.25 of what it allows\n"},
       {"atol = 7.5", kWrong, 0, ": 0 loose,"},
       {"atol = 16", kWrong, 1, "  LOOSE     atol=16 allows 16 times what any machine here needs\n"},

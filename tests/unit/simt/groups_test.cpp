@@ -256,5 +256,32 @@ TEST_CASE(KVR_NAME("the arithmetic envelope gives legal answers only, and more t
   CHECK(roots == nearest);
 }
 
+__global__ void special_values_kernel(float* out) {
+  out[0] = rsqrtf(INFINITY);
+  out[1] = rsqrtf(0.0F);
+  out[2] = rsqrtf(-1.0F);
+  out[3] = __expf(-INFINITY);
+  out[4] = __expf(INFINITY);
+  out[5] = __fdividef(0.0F, 3.0F);
+  out[6] = __fdividef(3.0F, 0.0F);
+}
+
+TEST_CASE(KVR_NAME("the arithmetic envelope leaves zeros, infinities and NaN alone")) {
+  std::vector<float> out(7);
+  TestDevice device;
+  for (std::uint64_t seed = 0; seed <= 32; ++seed) {
+    device.set_envelope_seed(seed);
+    KVR_RUN(device, special_values_kernel, 1, 1, 0, out.data());
+    CAPTURE(seed);
+    CHECK(out[0] == 0.0F);
+    CHECK(out[1] == INFINITY);
+    CHECK(std::isnan(out[2]));
+    CHECK(out[3] == 0.0F);
+    CHECK(out[4] == INFINITY);
+    CHECK(out[5] == 0.0F);
+    CHECK(out[6] == INFINITY);
+  }
+}
+
 }  // namespace
 }  // namespace kvr::KVR_BUILD
