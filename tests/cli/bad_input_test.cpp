@@ -6,24 +6,20 @@
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 
+#include "tests/cli/refused.h"
 #include "tests/cli/run_program.h"
 
 namespace kvr::test {
 namespace {
 
 using Catch::Matchers::ContainsSubstring;
-using Catch::Matchers::StartsWith;
 
 Ran kvr(const std::string& arguments, const std::string& environment = "") {
   return run_program(KVR_PROGRAM, arguments, environment);
 }
 
 TEST_CASE("bad input is one line that names the thing and the value, and exit 2") {
-  struct Row {
-    const char* arguments;
-    const char* says;
-  };
-  const Row rows[] = {
+  const BadInput rows[] = {
       {"", "subcommand is required"},
       {"chekc", "did you mean check?"},
       {"check --no-such-option", "--no-such-option"},
@@ -66,14 +62,9 @@ TEST_CASE("bad input is one line that names the thing and the value, and exit 2"
       {"list --machines --faults", "--machines and --faults"},
       {"list --machines k_norm_rope", "'k_norm_rope'"},
   };
-  for (const Row& row : rows) {
-    const Ran ran = kvr(row.arguments);
-    CAPTURE(row.arguments, ran.out, ran.err);
-    CHECK(ran.exit_code == 2);
-    CHECK_THAT(ran.err, ContainsSubstring(row.says));
-    CHECK_THAT(ran.err, StartsWith("kvr: "));
-    CHECK(lines_of(ran.err).size() == 1);
-    CHECK(ran.out.empty());
+  for (const BadInput& row : rows) {
+    CAPTURE(row.arguments);
+    check_refused(kvr(row.arguments), row.says);
   }
 }
 

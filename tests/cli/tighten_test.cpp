@@ -9,13 +9,13 @@
 #include <catch2/matchers/catch_matchers_string.hpp>
 #include <sstream>
 
+#include "tests/cli/refused.h"
 #include "tests/cli/run_program.h"
 
 namespace kvr::test {
 namespace {
 
 using Catch::Matchers::ContainsSubstring;
-using Catch::Matchers::StartsWith;
 
 #if defined(KVR_CONDUCT)
 
@@ -192,11 +192,7 @@ TEST_CASE("several kernels under one filter: a row each, whatever the number of 
 }
 
 TEST_CASE("bad input to tighten is one line that names the thing and the value, and exit 2") {
-  struct Row {
-    const char* arguments;
-    const char* says;
-  };
-  const Row rows[] = {
+  const BadInput rows[] = {
       {"tighten k_norm_rope/pubilc", "no case matches 'k_norm_rope/pubilc'; did you mean k_norm_rope/public"},
       {"tighten k_norm_rope/public --fail-on never",
        "--fail-on 'never': 'never' is neither expired nor loose"},
@@ -212,14 +208,9 @@ TEST_CASE("bad input to tighten is one line that names the thing and the value, 
       {"tighten k_norm_rope/public --machine cpu:warp48", "--machine 'cpu:warp48' is unknown"},
       {"tighten k_norm_rope/public --policy-file /no/such.toml", "'/no/such.toml': No such file"},
   };
-  for (const Row& row : rows) {
-    const Ran ran = kvr(row.arguments);
-    CAPTURE(row.arguments, ran.out, ran.err);
-    CHECK(ran.exit_code == 2);
-    CHECK_THAT(ran.err, ContainsSubstring(row.says));
-    CHECK_THAT(ran.err, StartsWith("kvr: "));
-    CHECK(lines_of(ran.err).size() == 1);
-    CHECK(ran.out.empty());
+  for (const BadInput& row : rows) {
+    CAPTURE(row.arguments);
+    check_refused(kvr(row.arguments), row.says);
   }
 }
 
