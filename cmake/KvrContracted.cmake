@@ -7,6 +7,8 @@
 #   KVR_CONTRACTED_BUILDS   warp32_contracted warp64_contracted; empty when there are none
 #   KVR_NO_CONTRACTED       then: why
 
+include(KvrBinutils)
+
 option(KVR_BUILD_CONTRACTED "Build kernels with contraction too, for --envelope (cpu platform; needs ld and objcopy)" ON)
 
 set(KVR_CONTRACTED_BUILDS "")
@@ -15,7 +17,7 @@ if(NOT KVR_PLATFORM STREQUAL "cpu")
   set(KVR_NO_CONTRACTED "contracted kernels exist on the cpu platform only")
 elseif(NOT KVR_BUILD_CONTRACTED)
   set(KVR_NO_CONTRACTED "contracted kernels were not built: KVR_BUILD_CONTRACTED is OFF")
-elseif(NOT CMAKE_OBJCOPY OR NOT CMAKE_LINKER)
+elseif(NOT KVR_LD OR NOT KVR_OBJCOPY)
   set(KVR_NO_CONTRACTED "contracted kernels were not built: ld and objcopy are needed")
 else()
   set(KVR_CONTRACTED_BUILDS warp32_contracted warp64_contracted)
@@ -43,8 +45,8 @@ function(kvr_make_local result stem target)
   cmake_path(GET stem PARENT_PATH folder)
   file(MAKE_DIRECTORY "${folder}")
   add_custom_command(OUTPUT "${stem}.o"
-    COMMAND "${CMAKE_LINKER}" -r --force-group-allocation $<TARGET_OBJECTS:${target}> -o "${stem}.joined.o"
-    COMMAND "${CMAKE_OBJCOPY}" --wildcard "--localize-symbol=*" "${stem}.joined.o" "${stem}.o"
+    COMMAND "${KVR_LD}" -r --force-group-allocation $<TARGET_OBJECTS:${target}> -o "${stem}.joined.o"
+    COMMAND "${KVR_OBJCOPY}" --wildcard "--localize-symbol=*" "${stem}.joined.o" "${stem}.o"
     DEPENDS ${target} $<TARGET_OBJECTS:${target}> COMMAND_EXPAND_LISTS VERBATIM COMMENT "Building contracted object ${stem}.o")
   set_source_files_properties("${stem}.o" PROPERTIES EXTERNAL_OBJECT TRUE GENERATED TRUE)
   set(${result} "${stem}.o" PARENT_SCOPE)

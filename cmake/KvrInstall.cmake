@@ -12,7 +12,7 @@ install(EXPORT kvrTargets NAMESPACE kvr:: DESTINATION lib/cmake/kvr)
 install(DIRECTORY harness DESTINATION include/kvr FILES_MATCHING PATTERN "*.h" PATTERN "*.inc" PATTERN "main.cpp")
 install(DIRECTORY kernels/common DESTINATION include/kvr/kernels FILES_MATCHING PATTERN "*.h")
 install(FILES
-  cmake/KvrContracted.cmake cmake/KvrDependencies.cmake cmake/KvrFaults.cmake cmake/KvrHip.cmake cmake/KvrKernels.cmake
+  cmake/KvrBinutils.cmake cmake/KvrContracted.cmake cmake/KvrDependencies.cmake cmake/KvrFaults.cmake cmake/KvrHip.cmake cmake/KvrKernels.cmake
   cmake/KvrLanguage.cmake cmake/KvrStrict.cmake
   DESTINATION lib/cmake/kvr)
 

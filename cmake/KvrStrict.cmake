@@ -7,6 +7,8 @@
 #   KVR_STRICT_BUILDS   warp32_strict warp64_strict; empty when there are none
 #   KVR_NO_STRICT       then: why
 
+include(KvrBinutils)
+
 option(KVR_BUILD_STRICT "Build the strict machines (cpu platform; needs clang 14 or newer, ld and objcopy)" OFF)
 
 set(KVR_STRICT_BUILDS "")
@@ -18,7 +20,7 @@ elseif(NOT KVR_BUILD_STRICT)
 else()
   find_program(KVR_STRICT_CXX NAMES clang++ clang++-19 clang++-18 clang++-17 clang++-16 clang++-15 clang++-14
     DOC "clang++ 14 or newer, for the strict builds of kernels")
-  if(NOT KVR_STRICT_CXX OR NOT CMAKE_OBJCOPY OR NOT CMAKE_LINKER)
+  if(NOT KVR_STRICT_CXX OR NOT KVR_LD OR NOT KVR_OBJCOPY)
     set(KVR_NO_STRICT "strict machines were not built: clang++ 14 or newer, ld and objcopy are needed")
   else()
     execute_process(COMMAND "${KVR_STRICT_CXX}" -dumpversion OUTPUT_VARIABLE kvr_strict_version OUTPUT_STRIP_TRAILING_WHITESPACE)
@@ -61,8 +63,8 @@ function(kvr_add_strict_object result stem source build)
   add_custom_command(OUTPUT "${stem}.o"
     COMMAND ${CMAKE_CXX_COMPILER_LAUNCHER} "${KVR_STRICT_CXX}" ${options} ${definitions} ${includes} -MD -MF "${stem}.d" -MT "${stem}.o"
       -c "${source}" -o "${stem}.whole.o"
-    COMMAND "${CMAKE_LINKER}" -r --force-group-allocation "${stem}.whole.o" -o "${stem}.joined.o"
-    COMMAND "${CMAKE_OBJCOPY}" --wildcard "--localize-symbol=*" --redefine-sym memcpy=__tsan_memcpy
+    COMMAND "${KVR_LD}" -r --force-group-allocation "${stem}.whole.o" -o "${stem}.joined.o"
+    COMMAND "${KVR_OBJCOPY}" --wildcard "--localize-symbol=*" --redefine-sym memcpy=__tsan_memcpy
       --redefine-sym memmove=__tsan_memmove --redefine-sym memset=__tsan_memset "${stem}.joined.o" "${stem}.o"
     DEPENDS "${source}" DEPFILE "${stem}.d" VERBATIM COMMENT "Building strict object ${stem}.o")
   set_source_files_properties("${stem}.o" PROPERTIES EXTERNAL_OBJECT TRUE GENERATED TRUE)

@@ -172,7 +172,8 @@ Examples:
   kvr study NAME --draws 1000000 --shard 0/4 --json part0.json
   kvr study --merge part0.json --merge part1.json --json all.json
 
-Totals and digest are equal for any number of threads and any split into shards. Exit 1: the shipped policy is judged here and
+Totals and digest are equal for any number of threads and any split into shards (over the envelope: with one compiler, as which
+operations are fused is its choice). Exit 1: the shipped policy is judged here and
 fails a draw. An interrupted study exits with 3.)");
   command.add_option("FILTER", options.filter, "Which case (exactly one)");
   command.add_option("--machine", options.machine, "Run here (default: the first machine of this build)")

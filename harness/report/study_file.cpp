@@ -152,6 +152,7 @@ std::string study_to_json(const StudyResult& study) {
             {"fault", study.fault},
             {"envelope", study.envelope},
             {"envelope_gap", study.envelope_gap},
+            {"contracted_by", study.contracted_by},
             {"first_seed", from_u64(study.first_seed)},
             {"planned", from_u64(study.planned)},
             {"draws", from_u64(study.draws)},
@@ -179,6 +180,7 @@ StudyResult study_from_json(std::string_view text) {
     study.fault = json.at("fault").get<std::string>();
     study.envelope = json.at("envelope").get<bool>();
     study.envelope_gap = json.at("envelope_gap").get<std::string>();
+    study.contracted_by = json.at("contracted_by").get<std::string>();
     study.first_seed = to_u64(json.at("first_seed"));
     study.planned = to_u64(json.at("planned"));
     study.draws = to_u64(json.at("draws"));

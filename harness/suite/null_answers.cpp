@@ -27,8 +27,7 @@ Outcome first_rows(const Outcome& outcome, std::int64_t rows) {
   const auto count = static_cast<std::size_t>(rows * outcome.row_len);
   Outcome head = outcome;
   head.rows = rows;
-  head.expected = std::visit(
-      [count](auto values) -> decltype(outcome.expected) { return values.first(count); }, outcome.expected);
+  std::visit([&head, count](auto values) { head.expected = values.first(count); }, outcome.expected);
   if (!head.budget.empty()) head.budget = head.budget.first(count);
   if (!head.magnitude.empty()) head.magnitude = head.magnitude.first(count);
   if (!head.row_ids.empty()) head.row_ids = head.row_ids.first(static_cast<std::size_t>(rows));

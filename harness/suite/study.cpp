@@ -43,6 +43,8 @@ void require_same_study(const StudyResult& a, const StudyResult& b) {
   require(a.envelope_gap == b.envelope_gap,
           fmt::format("the envelope of one does not vary '{}', of the other '{}'", a.envelope_gap,
                       b.envelope_gap));
+  require(a.contracted_by == b.contracted_by,
+          fmt::format("kernels contracted by compiler '{}' and by '{}'", a.contracted_by, b.contracted_by));
   require(a.first_seed == b.first_seed && a.planned == b.planned,
           fmt::format("{} and {}", seeds_text(a), seeds_text(b)));
   require(a.outputs.size() == b.outputs.size(),

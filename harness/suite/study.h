@@ -70,6 +70,9 @@ struct StudyResult {
   std::string fault;
   bool envelope = false;
   std::string envelope_gap;  // Machine::envelope_gap
+  // With an envelope that varies contraction: the compiler's version. Which operations it fuses is its own
+  // affair, so digests over the envelope differ between compilers (and only those).
+  std::string contracted_by;
   std::uint64_t first_seed = 0;
   std::uint64_t planned =
       0;                     // draws of the whole study, all shards: seeds [first_seed, first_seed + planned)

@@ -110,6 +110,7 @@ StudyResult StudySession::blank() const {
   result.fault = options_.fault;
   result.envelope = options_.envelope;
   if (options_.envelope) result.envelope_gap = machine_->envelope_gap(id_.kernel, options_.fault);
+  if (options_.envelope && result.envelope_gap.empty()) result.contracted_by = __VERSION__;
   result.first_seed = options_.first_seed.value;
   result.planned = options_.draws;
   for (const Output& output : outputs_) {

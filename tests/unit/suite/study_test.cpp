@@ -99,6 +99,8 @@ TEST_CASE("what does not belong together does not merge, and the message says wh
       {[](StudyResult& s) { s.envelope = true; }, "one with and one without the arithmetic envelope"},
       {[](StudyResult& s) { s.envelope_gap = "contraction: old CPU"; },
        "the envelope of one does not vary '', of the other 'contraction: old CPU'"},
+      {[](StudyResult& s) { s.contracted_by = "12.2.0"; },
+       "kernels contracted by compiler '' and by '12.2.0'"},
       {[](StudyResult& s) { s.first_seed = 5; }, "400 draws from seed 0 on and 400 draws from seed 5 on"},
       {[](StudyResult& s) { s.planned = 500; }, "400 draws from seed 0 on and 500 draws from seed 0 on"},
       {[](StudyResult& s) { s.outputs[0].output = "other"; },
