@@ -129,7 +129,8 @@ bool at_least_as_tight(const Rule& a, const Rule& b) {
   if (a.outliers) {
     if (!b.outliers || a.outliers->count != b.outliers->count) return false;
     if (!no_looser(a.outliers->max_ulp, b.outliers->max_ulp) ||
-        !no_looser(a.outliers->max_magnitude, b.outliers->max_magnitude))
+        !no_looser(a.outliers->max_magnitude, b.outliers->max_magnitude) ||
+        (a.outliers->anywhere && !b.outliers->anywhere))
       return false;
   }
   if (a.exact) return true;

@@ -240,7 +240,8 @@ class RowReader {
       return;
     }
     for (const auto& [key, each] : *outliers) {
-      if (key.str() != "count" && key.str() != "max_ulp" && key.str() != "max_magnitude") {
+      if (key.str() != "count" && key.str() != "max_ulp" && key.str() != "max_magnitude" &&
+          key.str() != "anywhere") {
         problem(line_of(each),
                 fmt::format("unknown key 'outliers.{}' (count, max_ulp, max_magnitude)", key.str()));
       }
@@ -248,6 +249,12 @@ class RowReader {
     const toml::node* count = outliers->get("count");
     const auto max_ulp = codes(outliers->get("max_ulp"), "outliers.max_ulp");
     const auto max_magnitude = limit(outliers->get("max_magnitude"), "outliers.max_magnitude");
+    const bool anywhere = outliers->contains("anywhere");
+    if (anywhere && outliers->get("anywhere")->value_exact<bool>() != true)
+      problem(line_of(*outliers->get("anywhere")), "outliers.anywhere: leave the key out, or write true");
+    else if (anywhere && !is_alternative_)
+      problem(line_of(*outliers->get("anywhere")),
+              "outliers.anywhere is for alternatives: what ships must not forgive a whole row");
     if (count == nullptr || (!outliers->contains("max_ulp") && !outliers->contains("max_magnitude"))) {
       problem(line_of(*node), fmt::format("outliers without {}",
                                           count == nullptr ? "'count'" : "'max_ulp' or 'max_magnitude'"));
@@ -265,7 +272,8 @@ class RowReader {
       problem(line_of(*count), fmt::format("outliers.{}", error.what()));
       return;
     }
-    if (max_ulp || max_magnitude) row_.rule.outliers = Outliers{*expression, max_ulp, max_magnitude};
+    if (max_ulp || max_magnitude)
+      row_.rule.outliers = Outliers{*expression, max_ulp, max_magnitude, anywhere};
   }
 
   const toml::table& table_;

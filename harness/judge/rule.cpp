@@ -130,6 +130,7 @@ std::string Rule::text() const {
     add("outliers.count", fmt::format("'{}'", outliers->count));
     if (outliers->max_ulp) add("outliers.max_ulp", fmt::format("{}", *outliers->max_ulp));
     if (outliers->max_magnitude) add("outliers.max_magnitude", number_text(*outliers->max_magnitude));
+    if (outliers->anywhere) add("outliers.anywhere", "true");
   }
   return line;
 }
@@ -158,6 +159,7 @@ Rule parse_rule(std::string_view text, DType dtype) {
   std::optional<std::string> count;
   std::optional<std::int64_t> outlier_ulp;
   std::optional<double> outlier_magnitude;
+  bool anywhere = false;
   std::set<std::string> seen;
   for (const Item& item : split_items(text)) {
     if (!seen.insert(item.key).second)
@@ -189,10 +191,15 @@ Rule parse_rule(std::string_view text, DType dtype) {
       outlier_ulp = parse_codes(item);
     } else if (item.key == "outliers.max_magnitude") {
       outlier_magnitude = parse_limit(item, dtype);
+    } else if (item.key == "outliers.anywhere") {
+      if (item.value != "true")
+        throw std::invalid_argument(
+            fmt::format("outliers.anywhere: '{}' (leave the key out, or write true)", item.value));
+      anywhere = true;
     } else {
       throw std::invalid_argument(fmt::format(
           "unknown key '{}' (known: exact, atol, rtol, max_ulp, tie_window, budget, bias, row_l2, "
-          "outliers.count, outliers.max_ulp, outliers.max_magnitude)",
+          "outliers.count, outliers.max_ulp, outliers.max_magnitude, outliers.anywhere)",
           item.key));
     }
   }
@@ -201,7 +208,8 @@ Rule parse_rule(std::string_view text, DType dtype) {
   if (!count && outlier_ulp) throw std::invalid_argument("outliers.max_ulp without outliers.count");
   if (!count && outlier_magnitude)
     throw std::invalid_argument("outliers.max_magnitude without outliers.count");
-  if (count) rule.outliers = Outliers{*count, outlier_ulp, outlier_magnitude};
+  if (!count && anywhere) throw std::invalid_argument("outliers.anywhere without outliers.count");
+  if (count) rule.outliers = Outliers{*count, outlier_ulp, outlier_magnitude, anywhere};
   if (rule.empty()) throw std::invalid_argument(fmt::format("'{}' holds no key", text));
   if (rule.outliers && !rule.has_elementwise()) {
     throw std::invalid_argument("outliers without a key that elements could miss");

@@ -35,6 +35,9 @@ struct Outliers {
   std::string count;  // expression over numel, rows, row_len and named counts of the case: "numel/100000 + 8"
   std::optional<std::int64_t> max_ulp = 1;  // at least one of the two is given
   std::optional<double> max_magnitude{};
+  // They need not be scattered: a flat percentage budget, as some published rules have. It forgives just the
+  // classic bugs (last row, last token, tail), so only alternatives may say it.
+  bool anywhere = false;
   friend bool operator==(const Outliers&, const Outliers&) = default;
 };
 

@@ -96,6 +96,21 @@ TEST_CASE("outliers that fill a line are no accident") {
   }
 }
 
+TEST_CASE("a flat percentage budget forgives a whole row, and only where it is asked to") {
+  Sample sample = correct();
+  for (std::int64_t c = 0; c < kRowLen; ++c) sample.set_code((kRows - 1) * kRowLen + c, 0x00);
+  const std::string flat = "exact outliers.count='numel/20' outliers.max_ulp=65535";
+  CHECK_FALSE(under(sample, flat.c_str()).accepted);
+  const Comparison anywhere = under(sample, (flat + " outliers.anywhere=true").c_str());
+  CHECK(anywhere.accepted);
+  CHECK(anywhere.excused == kRowLen);
+  const Rule rule = parse_rule(flat + " outliers.anywhere=true", DType::e4m3fn);
+  CHECK(rule.text() == flat + " outliers.anywhere=true");
+  CHECK(parse_rule(rule.text(), DType::e4m3fn) == rule);
+  CHECK_THROWS_AS(parse_rule("exact outliers.anywhere=true", DType::e4m3fn), std::invalid_argument);
+  CHECK_THROWS_AS(parse_rule(flat + " outliers.anywhere=1", DType::e4m3fn), std::invalid_argument);
+}
+
 TEST_CASE("outliers may scale with the terms an element was added up from") {
   // 0x39 is 1.125, an error of 0.125; allowed is 2^-4 times a magnitude of 2, exactly that, or of a little
   // less.

@@ -189,6 +189,13 @@ TEST_CASE("policy: one complaint, with file and line") {
       {"[[row]]\nkernel = \"k\"\nexact = true\noutliers = {count = 8, max_ulp = 1, max = 2}\nreason = "
        "\"r\"\n",
        "t.toml:4: unknown key 'outliers.max' (count, max_ulp, max_magnitude)"},
+      {"[[row]]\nkernel = \"k\"\nexact = true\noutliers = {count = 8, max_ulp = 1, anywhere = true}\nreason "
+       "= "
+       "\"r\"\n",
+       "t.toml:4: outliers.anywhere is for alternatives: what ships must not forgive a whole row"},
+      {"[[row]]\nkernel = \"k\"\nexact = true\noutliers = {count = 8, max_ulp = 1, anywhere = 1}\nreason = "
+       "\"r\"\n",
+       "t.toml:4: outliers.anywhere: leave the key out, or write true"},
       {"[[row]]\nkernel = \"k\"\nbias = 1\noutliers = {count = 8, max_ulp = 1}\nreason = \"r\"\n",
        "t.toml:1: outliers without a key that elements could miss"},
       {"[[row]]\nkernel = \"k\"\nexact = true\nexpires = \"2027-06-01\"\nreason = \"r\"\n",
