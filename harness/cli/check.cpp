@@ -11,6 +11,7 @@
 
 #include "harness/cli/commands.h"
 #include "harness/cli/exit_code.h"
+#include "harness/cli/ledger_choice.h"
 #include "harness/cli/machine_choice.h"
 #include "harness/cli/numbers.h"
 #include "harness/cli/plan.h"
@@ -18,6 +19,7 @@
 #include "harness/cli/schedule_choice.h"
 #include "harness/cli/selection.h"
 #include "harness/report/json.h"
+#include "harness/report/ledger_text.h"
 #include "harness/report/results_file.h"
 
 namespace kvr {
@@ -47,7 +49,7 @@ void restrict_to_fault(Plan& plan, const std::string& fault) {
 }
 
 int run_planned(const Plan& plan, const CheckOptions& options, const PolicyChoice& policy,
-                std::uint64_t seed) {
+                LedgerChoice& ledger, std::uint64_t seed) {
   std::optional<ResultsFile> file;
   if (options.json) file.emplace(*options.json);
   // With --json - standard output is for the results alone.
@@ -67,14 +69,17 @@ int run_planned(const Plan& plan, const CheckOptions& options, const PolicyChoic
   console_choice.verbose = options.verbose;
   Console console(stream, plan.size(), console_choice);
   results.cases = run_plan(plan, options, policy, console);
+  results.ledger = ledger.finish(results);
   if (file) file->write(results_to_json(results));
   console.finish(results.cases);
+  if (!ledger.update_note().empty()) fmt::print(stream, "{}\n", ledger.update_note());
+  if (results.ledger) fmt::print(stream, "{}", ledger_text(*results.ledger));
 
   Counts counts;
   for (const CaseReport& report : results.cases) counts.add(report.verdict);
   if (counts.total() != plan.size())
     throw std::logic_error(fmt::format("{} cases planned, {} reported", plan.size(), counts.total()));
-  if (counts.failed() > 0) return kExitFail;
+  if (counts.failed() > 0 || (results.ledger && ledger.fails(*results.ledger))) return kExitFail;
   return counts.executed() == 0 ? kExitNothingRan : kExitPass;
 }
 
@@ -90,7 +95,8 @@ int run_check(const CheckOptions& options) {
   if (plan.machines.empty()) throw NothingSelected("this build has no machines");
   restrict_to_fault(plan, options.fault);
   const PolicyChoice policy = choose_policy(options.policy);
-  return run_planned(plan, options, policy, seed.value_or(0));
+  LedgerChoice ledger(options);
+  return run_planned(plan, options, policy, ledger, seed.value_or(0));
 }
 
 int run_replay(CheckOptions options) {
@@ -110,9 +116,10 @@ int run_replay(CheckOptions options) {
   if (plan.machines.empty()) throw NothingSelected("this build has no machines");
   restrict_to_fault(plan, options.fault);
   const PolicyChoice policy = choose_policy(options.policy);
+  LedgerChoice ledger(options);
   options.tier = tier_name(plan.cases.front().id->tier);
   options.verbose = true;
-  return run_planned(plan, options, policy, plan.cases.front().seed);
+  return run_planned(plan, options, policy, ledger, plan.cases.front().seed);
 }
 
 }  // namespace kvr

@@ -80,6 +80,14 @@ void add_run_options(CLI::App& command, CheckOptions& options) {
       ->type_name("NAME|RULE");
   add_policy_file(command, options.policy);
   command
+      .add_option("--ledger", options.ledger,
+                  "Compare with this ledger of the worst ever seen (default: $KVR_LEDGER_FILE, else "
+                  "tests/ledger.json of the source tree)")
+      ->type_name("FILE");
+  command.add_flag("--no-ledger", options.no_ledger, "Compare with no ledger");
+  command.add_option("--fail-on", options.fail_on, "'ledger': what the ledger remarks on is a failure")
+      ->type_name("ledger");
+  command
       .add_option("--fault", options.fault,
                   "Launch this source fault instead of the kernel (kvr list --faults)")
       ->type_name("NAME");
@@ -120,6 +128,7 @@ Examples:
   kvr check k_norm_rope/public --seed 7 --policy 'atol=0.06 rtol=0'
   kvr check k_norm_rope --fault mean_not_subtracted      must turn red
   kvr check norm_quant --schedules 20                    the same bits under any order of the warps
+  kvr check --update-ledger --seed 5                     the worst ever seen may grow
 
 Cases run in a worker process: one that crashes or hangs costs its own verdict only.
 KVR_REQUIRE_DEVICE=1 makes a missing device a failure.)");
@@ -127,6 +136,8 @@ KVR_REQUIRE_DEVICE=1 makes a missing device a failure.)");
   command.add_option("--tier", options.tier, "This tier and those below: quick, full, soak (default: quick)")
       ->type_name("TIER");
   add_run_options(command, options);
+  command.add_flag("--update-ledger", options.update_ledger,
+                   "Raise the ledger to what this run comes to, when nothing fails");
   command.add_flag("--fail-fast", options.fail_fast, "After the first failure, report the rest as skipped");
   command.add_flag("-q,--quiet", options.quiet, "No lines for what passed");
   command.add_flag("-v,--verbose", options.verbose, "The numbers of every case");
@@ -212,6 +223,7 @@ Examples:
   kvr faults                                       every kernel under its shipped policies; exit 1 if a fault survives
   kvr faults k_norm_rope --published               beside the published ones
   kvr faults k_norm_rope --policy 'atol=0.06 rtol=0' --policy torch-assert-close
+  kvr faults --fault last_row_unwritten --published
   kvr faults k_norm_rope/public --sensitivity      the smallest error each policy sees)");
   command.add_option("FILTER", options.filter, "Which cases (default: all of the tier)");
   command
@@ -225,6 +237,10 @@ Examples:
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   command.add_flag("--published", options.published, "Every alternative of the policy table as a column");
+  command.add_option("--fault", options.faults, "Only this fault, of whatever kind; may be repeated")
+      ->type_name("NAME")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   command.add_flag("--sensitivity", options.sensitivity,
                    "Instead: the smallest error, gain and share of rows that each policy sees");
   command.add_option("--tier", options.tier, "Cases of this tier and those below (default: quick)")

@@ -42,6 +42,10 @@ struct CheckOptions {
   int threads = 0;  // 0: all cores
   std::optional<std::string> json;
   PolicyOptions policy;
+  std::optional<std::string> ledger;  // else KVR_LEDGER_FILE, else the one of the source tree
+  bool no_ledger = false;
+  bool update_ledger = false;
+  std::string fail_on;  // "ledger": remarks are failures
   std::string fault;
   ScheduleOptions schedules;
   double timeout = 60.0;  // seconds per case
@@ -86,6 +90,7 @@ struct FaultsOptions {
   std::vector<std::string> machines;  // empty: all that are present
   std::vector<std::string> policies;  // columns beside the shipped policy
   bool published = false;             // every alternative of the table that covers the kernel
+  std::vector<std::string> faults;    // only these; empty: all
   std::string tier = "quick";
   std::optional<std::string> seed;
   int threads = 0;

@@ -12,6 +12,7 @@
 #include "harness/cli/policy_choice.h"
 #include "harness/cli/selection.h"
 #include "harness/machine/machine.h"
+#include "harness/suite/policy_coverage.h"
 
 namespace kvr {
 namespace {
@@ -27,22 +28,11 @@ void add_once(std::vector<std::string>& list, std::string text) {
   if (std::find(list.begin(), list.end(), text) == list.end()) list.push_back(std::move(text));
 }
 
-// The outputs of a case, as its description declares them for `machine`; nothing is run.
-std::vector<PolicyKey> keys_of(const CaseId& id, const MachineProperties& machine) {
-  CaseBuilder builder(id.params, Seed{0}, machine, id.data_id);
-  id.describe(builder);
-  std::vector<PolicyKey> keys;
-  for (const TensorDecl& tensor : builder.tensors())
-    if (tensor.role != Role::input)
-      keys.push_back({id.kernel, tensor.spec.name, tensor.spec.dtype, machine.platform, machine.arch});
-  return keys;
-}
-
 std::vector<Entry> resolve_all(const std::vector<SelectedCase>& cases, const PolicyChoice& choice) {
   std::vector<Entry> entries;
   for (const MachineInfo& machine : list_machines())
     for (const SelectedCase& one : cases)
-      for (const PolicyKey& key : keys_of(*one.id, machine.properties)) {
+      for (const PolicyKey& key : policy_keys(*one.id, machine.properties)) {
         const Policy* row =
             choice.alternative.empty() ? nullptr : choice.table.alternative(choice.alternative, key);
         if (row == nullptr) row = choice.table.resolve(key);
@@ -101,6 +91,13 @@ int run_policy(const PolicyCommandOptions& options) {
                dtypes.empty() ? "" : fmt::format(" {}", fmt::join(dtypes, ", ")));
     print_row(row);
     fmt::print("\n");
+  }
+  if (options.filter.empty()) {
+    for (const Policy* row : unused_rows(choice.table, all_cases())) {
+      fmt::print("{}: NO CASE resolves to this row{}\n", row->place(),
+                 row->name.empty() ? "" : fmt::format(" of '{}'", row->name));
+      complete = false;
+    }
   }
   return complete ? kExitPass : kExitFail;
 }

@@ -6,6 +6,7 @@
 
 #include <utility>
 
+#include "harness/machine/arch.h"
 #include "harness/machine/gpu_memory.h"
 #include "harness/machine/gpu_runtime.h"
 #include "harness/machine/platform.h"
@@ -47,8 +48,7 @@ MachineProperties properties_of(int index) {
   properties.arch = arch_of(device);
   properties.device = device.name;
   properties.warp_size = device.warpSize;
-  // CDNA 3 multiplies FNUZ codes, and 224 is what quantisers store there; every other device uses OCP.
-  properties.fp8 = properties.arch.starts_with("gfx94") ? kE4m3fnuz224 : kE4m3fn;
+  properties.fp8 = fp8_of_arch(properties.arch);
   properties.max_threads_per_block = device.maxThreadsPerBlock;
   for (int axis = 0; axis < 3; ++axis) properties.max_grid[axis] = device.maxGridSize[axis];
   properties.shared_bytes_per_block = shared_bytes_of(device);

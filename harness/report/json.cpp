@@ -4,15 +4,14 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <cmath>
-#include <limits>
-#include <nlohmann/json.hpp>
+
+#include "harness/report/json_reading.h"
 
 namespace kvr {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using namespace json_reading;
 
 // Invalid UTF-8 (a kernel's message may hold anything) is replaced, never an error.
 std::string dump(const Json& json, int indent) {
@@ -33,70 +32,6 @@ Json from_code(std::uint64_t value) {
 Json from_ulp(std::int64_t ulp) {
   if (ulp == kNanDistance) return "nan";
   return ulp;
-}
-
-// Reading. Each names the key it was after.
-const Json& at(const Json& object, const char* key) {
-  if (!object.is_object() || !object.contains(key)) throw JsonError(fmt::format("'{}' is missing", key));
-  return object[key];
-}
-
-std::string text_at(const Json& object, const char* key) {
-  const Json& value = at(object, key);
-  if (!value.is_string()) throw JsonError(fmt::format("'{}' is {}, not a string", key, dump(value, -1)));
-  return value.get<std::string>();
-}
-
-bool bool_at(const Json& object, const char* key) {
-  const Json& value = at(object, key);
-  if (!value.is_boolean())
-    throw JsonError(fmt::format("'{}' is {}, not true or false", key, dump(value, -1)));
-  return value.get<bool>();
-}
-
-std::int64_t integer_at(const Json& object, const char* key) {
-  const Json& value = at(object, key);
-  if (!value.is_number_integer())
-    throw JsonError(fmt::format("'{}' is {}, not an integer", key, dump(value, -1)));
-  return value.get<std::int64_t>();
-}
-
-std::int64_t ulp_at(const Json& object, const char* key) {
-  return at(object, key) == "nan" ? kNanDistance : integer_at(object, key);
-}
-
-double double_at(const Json& object, const char* key) {
-  const Json& value = at(object, key);
-  if (value == "nan") return std::numeric_limits<double>::quiet_NaN();
-  if (value == "inf") return std::numeric_limits<double>::infinity();
-  if (value == "-inf") return -std::numeric_limits<double>::infinity();
-  if (!value.is_number()) throw JsonError(fmt::format("'{}' is {}, not a number", key, dump(value, -1)));
-  return value.get<double>();
-}
-
-// Decimal or, with the prefix 0x, hexadecimal.
-std::uint64_t u64_at(const Json& object, const char* key) {
-  const std::string text = text_at(object, key);
-  const bool hex = text.starts_with("0x");
-  std::uint64_t value = 0;
-  const char* end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data() + (hex ? 2 : 0), end, value, hex ? 16 : 10);
-  if (error != std::errc() || stop != end)
-    throw JsonError(fmt::format("'{}' is '{}', not a 64-bit number", key, text));
-  return value;
-}
-
-DType dtype_at(const Json& object, const char* key) {
-  const std::string text = text_at(object, key);
-  const auto dtype = parse_dtype(text);
-  if (!dtype) throw JsonError(fmt::format("'{}' is '{}'; known dtypes: {}", key, text, dtype_names()));
-  return *dtype;
-}
-
-const Json& array_at(const Json& object, const char* key) {
-  const Json& value = at(object, key);
-  if (!value.is_array()) throw JsonError(fmt::format("'{}' is not a list", key));
-  return value;
 }
 
 Json write(const Element& e) {
@@ -223,6 +158,67 @@ Policy read_policy(const Json& json) {
   return p;
 }
 
+Json write(const ErrorSpread& s) {
+  return {{"outliers", s.outliers},
+          {"outlier_ulp", from_ulp(s.outlier_ulp)},
+          {"bias", from_double(s.bias)},
+          {"max_error", from_double(s.max_error)},
+          {"pattern", s.pattern}};
+}
+
+ErrorSpread read_spread(const Json& json) {
+  ErrorSpread s;
+  s.outliers = integer_at(json, "outliers");
+  s.outlier_ulp = ulp_at(json, "outlier_ulp");
+  s.bias = double_at(json, "bias");
+  s.max_error = double_at(json, "max_error");
+  s.pattern = text_at(json, "pattern");
+  return s;
+}
+
+Json write(const Remark& remark) {
+  return {{"kind", remark_kind_name(remark.kind)},
+          {"machine", remark.machine},
+          {"case", remark.case_name},
+          {"output", remark.output},
+          {"text", remark.text}};
+}
+
+Remark read_remark(const Json& json) {
+  Remark remark;
+  const std::string kind = text_at(json, "kind");
+  bool known = false;
+  for (const Remark::Kind each : {Remark::Kind::worse, Remark::Kind::sibling, Remark::Kind::pattern}) {
+    if (remark_kind_name(each) != kind) continue;
+    remark.kind = each;
+    known = true;
+  }
+  if (!known) throw JsonError(fmt::format("'kind' is '{}', which is unknown", kind));
+  remark.machine = text_at(json, "machine");
+  remark.case_name = text_at(json, "case");
+  remark.output = text_at(json, "output");
+  remark.text = text_at(json, "text");
+  return remark;
+}
+
+Json write(const LedgerReport& report) {
+  Json json{{"file", report.file},
+            {"families", report.review.families},
+            {"families_not_in_ledger", report.review.unknown},
+            {"remarks", Json::array()}};
+  for (const Remark& remark : report.review.remarks) json["remarks"].push_back(write(remark));
+  return json;
+}
+
+LedgerReport read_ledger_report(const Json& json) {
+  LedgerReport report;
+  report.file = text_at(json, "file");
+  report.review.families = integer_at(json, "families");
+  report.review.unknown = integer_at(json, "families_not_in_ledger");
+  for (const Json& remark : array_at(json, "remarks")) report.review.remarks.push_back(read_remark(remark));
+  return report;
+}
+
 Json write(const CaseReport& r) {
   Json json{{"name", r.name},
             {"kernel", r.kernel},
@@ -242,7 +238,8 @@ Json write(const CaseReport& r) {
                                    {"output_hash", from_hex(output.output_hash)},
                                    {"explanation", output.explanation},
                                    {"policy", write(output.policy)},
-                                   {"comparison", write(output.comparison)}});
+                                   {"comparison", write(output.comparison)},
+                                   {"spread", write(output.spread)}});
   return json;
 }
 
@@ -271,6 +268,7 @@ CaseReport read_case(const Json& json) {
     output.explanation = text_at(item, "explanation");
     output.policy = read_policy(at(item, "policy"));
     output.comparison = read_comparison(at(item, "comparison"));
+    if (item.contains("spread")) output.spread = read_spread(item["spread"]);  // added to version 1
     r.outputs.push_back(std::move(output));
   }
   return r;
@@ -316,14 +314,6 @@ MachineInfo read_machine(const Json& json) {
   return m;
 }
 
-Json parse(std::string_view text) {
-  try {
-    return Json::parse(text);
-  } catch (const Json::parse_error& error) {
-    throw JsonError(fmt::format("not JSON, near byte {}", error.byte));
-  }
-}
-
 }  // namespace
 
 std::string case_to_json(const CaseReport& report) {
@@ -345,6 +335,7 @@ std::string results_to_json(const Results& results) {
             {"planned", results.info.planned}};
   json["machines"] = Json::array();
   for (const MachineInfo& machine : results.info.machines) json["machines"].push_back(write(machine));
+  if (results.ledger) json["ledger"] = write(*results.ledger);
   // One line per case: thousands of them stay readable, comparable by line and half the size.
   std::string text = dump(json, 1);
   text.resize(text.size() - 2);  // "\n}"
@@ -369,6 +360,7 @@ Results results_from_json(std::string_view text) {
   results.info.planned = integer_at(json, "planned");
   for (const Json& machine : array_at(json, "machines"))
     results.info.machines.push_back(read_machine(machine));
+  if (json.contains("ledger")) results.ledger = read_ledger_report(json["ledger"]);
   for (const Json& report : array_at(json, "cases")) results.cases.push_back(read_case(report));
   return results;
 }

@@ -6,10 +6,12 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "harness/machine/machine.h"
+#include "harness/suite/ledger.h"
 #include "harness/suite/verdict.h"
 
 namespace kvr {
@@ -26,8 +28,15 @@ struct RunInfo {
   std::int64_t planned = 0;
 };
 
+// What the ledger made of a run.
+struct LedgerReport {
+  std::string file;
+  LedgerReview review;
+};
+
 struct Results {
   RunInfo info;
+  std::optional<LedgerReport> ledger;  // unless it was run with --no-ledger
   std::vector<CaseReport> cases;
 };
 

@@ -12,6 +12,7 @@
 
 #include "harness/suite/diagnosis.h"
 #include "harness/suite/execution.h"
+#include "harness/suite/invariance.h"
 #include "harness/suite/memory_check.h"
 #include "harness/suite/null_answers.h"
 #include "harness/suite/schedules.h"
@@ -42,7 +43,12 @@ void decide_launch(const LaunchStatus& status, const CaseBuilder& builder) {
 }
 
 void check_memory(const Execution& execution) {
-  if (const auto stray = execution.stray_write()) throw Decided{Verdict::fail, *stray};
+  const auto stray = execution.stray_write();
+  if (!stray) return;
+  std::optional<std::string> likely;
+  for (std::size_t t = 0; t < execution.tensors().size() && !likely; ++t)
+    likely = explain_stray_write(execution, t);
+  throw Decided{Verdict::fail, likely ? fmt::format("{}; likely: {}", *stray, *likely) : *stray};
 }
 
 void launch(Execution& execution, unsigned run, const RunOptions& options) {
@@ -134,36 +140,6 @@ void check_power(const Execution& execution, std::size_t t, const Outcome& outco
                                                    decl.spec.name, answer.name)};
 }
 
-// The bits of an output that a presentation must not change.
-std::uint64_t hash_output(const Execution& execution, std::size_t t, const std::vector<std::byte>& codes) {
-  const TensorDecl& decl = *execution.tensors()[t].decl;
-  std::span<const std::byte> bits = codes;
-  if (decl.rows_alike)
-    bits = bits.first(
-        std::min(bits.size(), static_cast<std::size_t>(decl.spec.row_len()) * dtype_size(decl.spec.dtype)));
-  return hash_bytes(bits, hash_text(decl.spec.name));
-}
-
-// Equal inputs, equal bits: whatever the row's neighbours and its place in the launch.
-void check_rows_alike(const Execution& execution, const OutputCodes& codes) {
-  for (std::size_t t = 0; t < codes.size(); ++t) {
-    const TensorDecl& decl = *execution.tensors()[t].decl;
-    if (!decl.rows_alike || codes[t].empty()) continue;
-    const std::size_t size = dtype_size(decl.spec.dtype);
-    const std::size_t row_bytes = static_cast<std::size_t>(decl.spec.row_len()) * size;
-    for (std::size_t at = row_bytes; at < codes[t].size(); at += row_bytes) {
-      const auto row = codes[t].begin() + static_cast<std::ptrdiff_t>(at);
-      const auto different =
-          std::mismatch(row, row + static_cast<std::ptrdiff_t>(row_bytes), codes[t].begin()).first;
-      if (different == row + static_cast<std::ptrdiff_t>(row_bytes)) continue;
-      const std::size_t element = (at + static_cast<std::size_t>(different - row)) / size;
-      throw Decided{Verdict::fail,
-                    fmt::format("{} differs in bits from row 0, though the inputs of both are equal",
-                                element_place(execution.tensors()[t], *execution.expected(t), element))};
-    }
-  }
-}
-
 OutputReport judge_output(Execution& execution, std::size_t t, const std::vector<std::byte>& codes,
                           const PolicyTable& policies, const RunOptions& options) {
   std::vector<double> values;
@@ -177,29 +153,13 @@ OutputReport judge_output(Execution& execution, std::size_t t, const std::vector
                      policies, options);
   report.comparison = judge(seen, report.policy.rule);
   report.output_hash = hash_output(execution, t, codes);
-  if (report.comparison.accepted)
+  if (report.comparison.accepted) {
+    report.spread = measure_spread(seen, report.comparison);
     check_power(execution, t, seen, report.policy.rule);
-  else
+  } else {
     report.explanation = explain(execution, t, seen, report.policy.rule).value_or("");
-  return report;
-}
-
-// A case along a presentation axis must equal its baseline bit for bit: same data, other layout.
-void check_baseline(const CaseId& id, Machine& machine, const RunOptions& options,
-                    const std::vector<OutputReport>& outputs) {
-  if (id.baseline.empty() || outputs.empty()) return;
-  Execution baseline(*find_case(id.baseline), machine, options.seed);
-  baseline.prepare();
-  launch(baseline, 0, options);
-  baseline.compute_reference();
-  const OutputCodes codes = baseline.outputs();
-  for (std::size_t t = 0; t < codes.size(); ++t) {
-    const std::string& name = baseline.tensors()[t].decl->spec.name;
-    for (const OutputReport& output : outputs)
-      if (output.output == name && output.output_hash != hash_output(baseline, t, codes[t]))
-        throw Decided{Verdict::fail, fmt::format("'{}' differs in bits from the same data in the case '{}'",
-                                                 name, id.baseline)};
   }
+  return report;
 }
 
 // Under the schedules that were asked for, the same bits. A failure's replay line asks for that schedule.
@@ -256,10 +216,12 @@ void run(const CaseId& id, Machine& machine, const PolicyTable& policies, const 
       rejected = fmt::format("'{}': {}", output.output, output.comparison.reason);
   }
   check_repeatable(execution, first, second);
-  check_rows_alike(execution, first);
+  if (const auto different = find_unlike_rows(execution, first)) throw Decided{Verdict::fail, *different};
   if (!rejected.empty()) throw Decided{Verdict::fail, rejected};
   if (powerless) throw Decided{*powerless};
-  check_baseline(id, machine, options, report.outputs);
+  if (!report.outputs.empty())
+    if (const auto different = find_baseline_difference(execution, first, options.fault))
+      throw Decided{Verdict::fail, *different};
   check_schedules(execution, first, options, report);
   report.reason = judged == 0 ? "no elements; nothing was touched"
                               : fmt::format("{} elements within policy{}", judged, notes);

@@ -12,6 +12,7 @@
 
 #include "harness/judge/comparison.h"
 #include "harness/judge/policy.h"
+#include "harness/suite/error_spread.h"
 
 namespace kvr {
 
@@ -35,6 +36,7 @@ struct OutputReport {
   DType dtype = DType::f32;
   Policy policy;
   Comparison comparison;
+  ErrorSpread spread;             // of an accepted output
   std::uint64_t output_hash = 0;  // of the codes, logical order
   std::string
       explanation;  // of a rejected output, when one fits: "the output is what 'pairing swapped' would give"

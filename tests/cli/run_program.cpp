@@ -53,9 +53,9 @@ std::vector<std::string> lines_of(const std::string& text) {
 
 Ran run_program(const std::string& program, const std::string& arguments, const std::string& environment) {
   const Folder folder;
-  const std::string command =
-      fmt::format("env -u KVR_POLICY_FILE -u KVR_REQUIRE_DEVICE -u KVR_SEED {} '{}' {} >'{}' 2>'{}'",
-                  environment, program, arguments, folder.path("out"), folder.path("err"));
+  const std::string command = fmt::format(
+      "env -u KVR_POLICY_FILE -u KVR_LEDGER_FILE -u KVR_REQUIRE_DEVICE -u KVR_SEED {} '{}' {} >'{}' 2>'{}'",
+      environment, program, arguments, folder.path("out"), folder.path("err"));
   const int status = std::system(command.c_str());
   Ran ran;
   ran.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);

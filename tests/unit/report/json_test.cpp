@@ -102,6 +102,11 @@ void check_same(const CaseReport& a, const CaseReport& b) {
     CHECK(p.policy.expires == q.policy.expires);
     CHECK(p.policy.place() == q.policy.place());
     check_same(p.comparison, q.comparison);
+    CHECK(p.spread.outliers == q.spread.outliers);
+    CHECK(p.spread.outlier_ulp == q.spread.outlier_ulp);
+    CHECK(same(p.spread.bias, q.spread.bias));
+    CHECK(same(p.spread.max_error, q.spread.max_error));
+    CHECK(p.spread.pattern == q.spread.pattern);
   }
 }
 
@@ -164,6 +169,36 @@ TEST_CASE("a results file reads back with its header") {
   CHECK(machine.why == "no CUDA-capable device is detected");
   REQUIRE(read.cases.size() == 1);
   check_same(read.cases[0], written.cases[0]);
+}
+
+TEST_CASE("what the ledger made of a run reads back, and files from before there was one are read") {
+  Results written = sample_results();
+  CHECK_FALSE(results_from_json(results_to_json(written)).ledger.has_value());
+  LedgerReport& report = written.ledger.emplace();
+  report.file = "tests/ledger.json";
+  report.review.families = 7;
+  report.review.unknown = 2;
+  for (const Remark::Kind kind : {Remark::Kind::worse, Remark::Kind::sibling, Remark::Kind::pattern})
+    report.review.remarks.push_back({kind, "cpu:warp32", "k/g/n=1/seed=0", "out", "a \"text\""});
+  const std::string text = results_to_json(written);
+  const auto read = results_from_json(text).ledger;
+  REQUIRE(read.has_value());
+  CHECK(read->file == report.file);
+  CHECK(read->review.families == 7);
+  CHECK(read->review.unknown == 2);
+  REQUIRE(read->review.remarks.size() == 3);
+  for (std::size_t i = 0; i < 3; ++i) {
+    CHECK(read->review.remarks[i].kind == report.review.remarks[i].kind);
+    CHECK(read->review.remarks[i].machine == "cpu:warp32");
+    CHECK(read->review.remarks[i].case_name == "k/g/n=1/seed=0");
+    CHECK(read->review.remarks[i].output == "out");
+    CHECK(read->review.remarks[i].text == "a \"text\"");
+  }
+  std::string old = text;
+  const std::size_t at = old.find(",\"spread\":{");
+  REQUIRE(at != std::string::npos);
+  old.erase(at, old.find('}', at) + 1 - at);
+  CHECK(results_from_json(old).cases.at(0).outputs.at(0).spread.outliers == 0);
 }
 
 TEST_CASE("text that a kernel garbled is kept readable, never an exception") {

@@ -57,6 +57,8 @@ CaseReport sample_report() {
   c.histogram = {4735, 0, 0, 0, 0, 0, 0, 0, 1};
   c.examples = {nan, tolerance};
 
+  output.spread = {2, kNanDistance, -0.5, std::numeric_limits<double>::infinity(), "column 7 holds 2"};
+
   CaseReport report;
   report.name = "k_norm_rope/public/n=37/dtype=bf16";
   report.kernel = "k_norm_rope";
