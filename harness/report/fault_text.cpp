@@ -43,6 +43,10 @@ std::string hidden_text(const FaultRow& row, std::size_t policy) {
   return fmt::format("hid up to {} (error {:.4g}) in {}", distance, worst->hidden_error, worst->hidden_case);
 }
 
+std::string or_nothing(bool seen, std::string text) {
+  return seen ? text : "nothing seen";
+}
+
 std::string fault_name(const FaultRow& row) {
   return row.output.empty() ? row.name : fmt::format("{} ({})", row.name, row.output);
 }
@@ -65,8 +69,8 @@ std::string fault_matrix_text(const FaultMatrix& matrix) {
   for (std::size_t p = 0; p < matrix.policies.size(); ++p) {
     std::int64_t applied = 0, killed = 0;
     for (const FaultRow& row : matrix.rows) {
-      applied += row.applied() ? 1 : 0;
-      killed += row.applied() && row.killed(p) ? 1 : 0;
+      applied += row.applied(p) ? 1 : 0;
+      killed += row.killed(p) ? 1 : 0;
     }
     text += fmt::format("{}: {} of {} faults killed\n", matrix.policies[p], killed, applied);
     for (const FaultRow* row : matrix.survivors(p))
@@ -106,6 +110,32 @@ std::string fault_matrices_to_json(const std::vector<FaultMatrix>& matrices) {
                                 {"cases", matrix.cases},
                                 {"rows", std::move(rows)}});
   }
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+std::string sensitivity_text(const std::vector<SensitivityRow>& rows) {
+  TextTable table;
+  for (const char* title : {"machine", "case", "output", "policy", "one element", "gain", "rows zeroed"})
+    table.column(title);
+  for (const SensitivityRow& row : rows)
+    table.row({row.machine, row.case_name, row.output, row.policy,
+               or_nothing(row.seen.element_ulp > 0, fmt::format("{} ULP", row.seen.element_ulp)),
+               or_nothing(row.seen.gain > 0, fmt::format("{:.3g} %", 100.0 * row.seen.gain)),
+               or_nothing(row.seen.rows_share > 0, fmt::format("{:.3g} %", 100.0 * row.seen.rows_share))});
+  return table.text();
+}
+
+std::string sensitivity_to_json(const std::vector<SensitivityRow>& rows) {
+  Json json{{"schema", "kvr-sensitivity"}, {"schema_version", 1}, {"rows", Json::array()}};
+  for (const SensitivityRow& row : rows)
+    json["rows"].push_back(
+        {{"machine", row.machine},
+         {"case", row.case_name},
+         {"output", row.output},
+         {"policy", row.policy},
+         {"element_ulp", row.seen.element_ulp > 0 ? Json(row.seen.element_ulp) : Json(nullptr)},
+         {"gain", row.seen.gain > 0 ? Json(row.seen.gain) : Json(nullptr)},
+         {"rows_share", row.seen.rows_share > 0 ? Json(row.seen.rows_share) : Json(nullptr)}});
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

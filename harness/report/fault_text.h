@@ -15,4 +15,9 @@ std::string fault_matrix_text(const FaultMatrix& matrix);
 // JSON: every cell, per fill.
 std::string fault_matrices_to_json(const std::vector<FaultMatrix>& matrices);
 
+// The smallest faults each policy sees: a line per output of a case and policy.
+std::string sensitivity_text(const std::vector<SensitivityRow>& rows);
+// JSON: null where nothing was seen.
+std::string sensitivity_to_json(const std::vector<SensitivityRow>& rows);
+
 }  // namespace kvr

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "harness/report/counted.h"
+
 namespace kvr {
 namespace {
 
@@ -16,8 +18,7 @@ std::string ledger_text(const LedgerReport& report) {
   std::string text = fmt::format(
       "ledger {}: {}", report.file,
       review.remarks.empty() ? fmt::format("nothing unusual in {} families of outputs", review.families)
-                             : fmt::format("{} remark{} on what is inside its policy", review.remarks.size(),
-                                           review.remarks.size() == 1 ? "" : "s"));
+                             : counted(review.remarks.size(), "remark") + " on what is inside its policy");
   if (review.unknown > 0)
     text += fmt::format("; {} of {} families are not in it (kvr check --update-ledger adds them)",
                         review.unknown, review.families);

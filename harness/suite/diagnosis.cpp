@@ -6,7 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
+#include <map>
 #include <set>
 
 #include "harness/suite/null_answers.h"
@@ -68,6 +68,14 @@ std::string row_list(const View& view, const std::set<std::int64_t>& rows) {
 
 using Explanation = std::optional<std::string>;
 
+// A pattern is claimed only where wrong elements that lie anywhere would rarely show it: `patterns` patterns
+// of this kind could have been found, and each holds `share` of the elements (of the rows, the heads).
+bool beyond_chance(double patterns, double share, std::size_t wrong) {
+  return std::log(patterns) + static_cast<double>(wrong) * std::log(share) <= std::log(0.02);
+}
+
+constexpr std::int64_t kSystematic = 8;  // a few elements in one direction are chance
+
 // Every element is what dropping the low bits of the unrounded value gives; rounding to nearest would give
 // larger magnitudes for half.
 Explanation truncation(const View& view) {
@@ -80,7 +88,7 @@ Explanation truncation(const View& view) {
     if (!view.same(i, up ? step_code(view.outcome().dtype, rounded, -1) : rounded)) return std::nullopt;
     shorter += up ? 1 : 0;
   }
-  if (shorter == 0) return std::nullopt;
+  if (shorter < kSystematic) return std::nullopt;
   return fmt::format("systematic truncation: {} elements are rounded toward zero, none to nearest", shorter);
 }
 
@@ -110,11 +118,22 @@ Explanation foreign_rows(const View& view, const std::set<std::int64_t>& rows) {
   return "rows are exchanged: " + example;
 }
 
-// Every wrong row is the right one times the same power of two.
+// Every wrong row, or one stretch of columns of it (a group with a scale of its own), is the right one times
+// the same power of two.
 Explanation scaled_rows(const View& view, const std::set<std::int64_t>& rows) {
+  std::map<std::int64_t, std::pair<std::int64_t, std::int64_t>> stretches;  // of a row: its wrong columns
+  for (const std::int64_t i : view.wrong()) {
+    const auto [at, added] =
+        stretches.try_emplace(i / view.row_len(), i % view.row_len(), i % view.row_len());
+    at->second.second = i % view.row_len();  // in order
+  }
+  const bool narrow = dtype_size(view.outcome().dtype) == 1;
+  // 8-bit codes round again after the scale: 0.5 within one code of e4m3 (2^-3 relative).
+  const double slack = narrow ? 0.07 : 0.005;
   std::optional<int> exponent;
-  for (const std::int64_t row : rows) {
-    for (std::int64_t c = 0; c < view.row_len(); ++c) {
+  std::int64_t seen = 0;
+  for (const auto& [row, stretch] : stretches) {
+    for (std::int64_t c = stretch.first; c <= stretch.second; ++c) {
       const std::int64_t i = row * view.row_len() + c;
       const double want = decode(view.outcome().dtype, view.expected(i));
       const double have = decode(view.outcome().dtype, view.actual(i));
@@ -122,16 +141,20 @@ Explanation scaled_rows(const View& view, const std::set<std::int64_t>& rows) {
       if (want == 0.0 || have == 0.0 || !std::isfinite(want) || !std::isfinite(have)) return std::nullopt;
       int e = 0;
       const double fraction = std::frexp(have / want, &e);
-      // 8-bit codes round again after the scale: 0.5 within one code of e4m3 (2^-3 relative).
-      const double slack = dtype_size(view.outcome().dtype) == 1 ? 0.07 : 0.005;
       const bool power = std::fabs(fraction - 0.5) <= slack || std::fabs(fraction - 1.0) <= slack;
       const int here = std::fabs(fraction - 1.0) <= slack ? e : e - 1;
       if (!power || here == 0 || (exponent && *exponent != here)) return std::nullopt;
       exponent = here;
+      ++seen;
     }
   }
-  if (!exponent) return std::nullopt;
-  return fmt::format("scale flip: {} is the reference times 2^{}", row_list(view, rows), *exponent);
+  // Quotients lie that near a power of two by chance in 2 of 100 elements, of 8-bit codes in 30 of 100.
+  if (!exponent || seen < (narrow ? 16 : 4)) return std::nullopt;
+  const auto [first, last] = stretches.begin()->second;
+  const bool whole = last - first + 1 > view.row_len() / 2;
+  return fmt::format("scale flip: {}{} is the reference times 2^{}",
+                     whole ? "" : fmt::format("the group of columns {} to {} of ", first, last),
+                     row_list(view, rows), *exponent);
 }
 
 Explanation zero_rows(const View& view, const std::set<std::int64_t>& rows) {
@@ -148,15 +171,19 @@ Explanation columns(const View& view, const std::set<std::int64_t>& rows,
   const std::int64_t last = *wrong_columns.rbegin();
   const auto count = static_cast<std::int64_t>(wrong_columns.size());
   if (count == view.row_len()) return std::nullopt;
+  const auto length = static_cast<double>(view.row_len());
+  const std::size_t wrong = view.wrong().size();
   if (count == 1) return fmt::format("column {} is wrong in {}", first, row_list(view, rows));
   for (const std::int64_t n : {64, 32, 16, 8, 4, 2}) {
     const bool regular = std::all_of(wrong_columns.begin(), wrong_columns.end(),
                                      [&](std::int64_t c) { return c % n == first % n; });
     // Regular by more than chance: at least half of the columns that the pattern covers, and two of them.
-    if (regular && count >= 2 && 2 * count >= view.row_len() / n)
+    if (regular && 2 * count >= view.row_len() / n &&
+        beyond_chance(2.0 * length, 1.0 / static_cast<double>(n), wrong))
       return fmt::format("every {}{} element from column {} is wrong in {}", n,
                          n == 2 || n == 32 ? "nd" : "th", first, row_list(view, rows));
   }
+  if (!beyond_chance(length * length, static_cast<double>(count) / length, wrong)) return std::nullopt;
   if (last == view.row_len() - 1 && last - first + 1 == count)
     return fmt::format("the tail from column {} is wrong in {}", first, row_list(view, rows));
   if (last - first + 1 == count)
@@ -169,7 +196,8 @@ Explanation heads(const View& view, const std::set<std::int64_t>& rows) {
   if (heads <= 1) return std::nullopt;
   std::set<std::int64_t> wrong;
   for (const std::int64_t row : rows) wrong.insert(row % heads);
-  if (wrong.size() == 1 && rows.size() > 1)
+  if (wrong.size() == 1 &&
+      beyond_chance(static_cast<double>(heads), 1.0 / static_cast<double>(heads), rows.size()))
     return fmt::format("head {} is wrong in {} tokens", *wrong.begin(), rows.size());
   return std::nullopt;
 }
@@ -191,8 +219,10 @@ std::optional<std::string> explain_pattern(const Outcome& outcome) {
   if (auto found = columns(view, rows, wrong_columns)) return found;
   if (auto found = heads(view, rows)) return found;
   if (view.wrong().size() == 1) return fmt::format("a single element is wrong");
-  if (static_cast<std::int64_t>(rows.size()) < view.rows())
-    return fmt::format("{} is wrong", row_list(view, rows));
+  const auto count = static_cast<double>(rows.size());
+  const auto all = static_cast<double>(view.rows());
+  if (count < all && beyond_chance(std::pow(all, count), count / all, view.wrong().size()))
+    return fmt::format("{} {} wrong", row_list(view, rows), rows.size() == 1 ? "is" : "are");
   return std::nullopt;
 }
 
@@ -213,6 +243,39 @@ std::optional<std::string> explain(Execution& execution, std::size_t t, const Ou
     if (judge(other, rule).accepted) return fmt::format("the output is what '{}' would give", fault.name);
   }
   return explain_pattern(outcome);
+}
+
+std::optional<std::string> explain_stray_write(const Execution& execution, std::size_t t) {
+  const Expected* want = execution.expected(t);
+  const HostTensor& tensor = execution.tensors()[t];
+  if (want == nullptr || want->touched_rows() == 0) return std::nullopt;
+  const DType dtype = tensor.decl->spec.dtype;
+  const std::size_t size = dtype_size(dtype);
+  const auto row_len = static_cast<std::size_t>(want->row_len());
+  std::vector<double> values;
+  const OutputCodes codes = execution.outputs();
+  const Outcome outcome = execution.outcome(t, codes[t], values);
+  std::vector<std::int64_t> others;  // rows that must not be touched
+  const std::set<std::int64_t> touched(want->row_ids().begin(), want->row_ids().end());
+  std::copy_if(tensor.rows.begin(), tensor.rows.end(), std::back_inserter(others),
+               [&](std::int64_t row) { return !touched.contains(row); });
+  const std::vector<std::byte> before = gather(tensor.decl->spec, others, tensor.memory);
+  const std::vector<std::byte> after = gather(tensor.decl->spec, others, execution.after(t));
+  for (std::size_t o = 0; o < others.size(); ++o) {
+    const std::byte* row = after.data() + o * row_len * size;
+    if (std::equal(row, row + row_len * size, before.data() + o * row_len * size)) continue;
+    for (std::size_t r = 0; r < want->row_ids().size(); ++r) {
+      bool fits = true;
+      for (std::size_t c = 0; c < row_len && fits; ++c)
+        fits = ulp_distance(dtype, load_code(row + c * size, size),
+                            round_to(outcome, want->values()[r * row_len + c])) <= 1;
+      if (fits)
+        return fmt::format("row {} holds what belongs to row {}: another slot", others[o],
+                           want->row_ids()[r]);
+    }
+    return std::nullopt;  // the first one that changed decides
+  }
+  return std::nullopt;
 }
 
 }  // namespace kvr

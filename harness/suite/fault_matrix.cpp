@@ -10,7 +10,7 @@
 #include <stdexcept>
 
 #include "harness/suite/execution.h"
-#include "harness/suite/memory_check.h"
+#include "harness/suite/invariance.h"
 #include "harness/suite/output_faults.h"
 
 namespace kvr {
@@ -20,6 +20,20 @@ constexpr std::size_t kShipped = 0;
 
 std::string fill_label(const CaseId& id) {
   return id.params.has("fill") ? id.params.text("fill") : "normal";
+}
+
+// The rule of an output under a policy ("" is the shipped one); nothing when that is an alternative which
+// does not cover it.
+std::optional<Rule> rule_of(const Execution& execution, std::size_t t, const PolicyTable& policies,
+                            const std::string& policy) {
+  const TensorDecl& decl = *execution.tensors()[t].decl;
+  const MachineProperties& machine = execution.machine().properties();
+  const PolicyKey key{execution.id().kernel, decl.spec.name, decl.spec.dtype, machine.platform, machine.arch};
+  RunOptions choice;
+  choose_policy(choice, policy);
+  if (!choice.alternative.empty() && policies.alternative(choice.alternative, key) == nullptr)
+    return std::nullopt;
+  return resolve_policy(key, policies, choice).rule;
 }
 
 // Judges what a fault left behind and books it.
@@ -81,22 +95,19 @@ class CaseFaults {
     apply_output_faults();
     for (const CaseBuilder::ArgumentFault& fault : execution_.builder().argument_faults())
       launch_fault(FaultKind::argument, fault.name, fault.launch, "");
+    if (!options_.source_faults) return;
     for (const std::string& name :
          kernel_faults(execution_.id().kernel, execution_.machine().properties().build))
-      if (options_.source_fault.empty() || options_.source_fault == name)
-        launch_fault(FaultKind::source, name, execution_.builder().launch(), name);
+      launch_fault(FaultKind::source, name, execution_.builder().launch(), name);
   }
 
  private:
-  Rule rule(std::size_t t, std::size_t policy) const {
-    const TensorDecl& decl = *execution_.tensors()[t].decl;
-    const MachineProperties& machine = execution_.machine().properties();
-    RunOptions choice;
-    choose_policy(choice, policy == kShipped ? "" : matrix_.policies[policy]);
-    return resolve_policy(
-               {execution_.id().kernel, decl.spec.name, decl.spec.dtype, machine.platform, machine.arch},
-               policies_, choice)
-        .rule;
+  std::optional<Rule> rule(std::size_t t, std::size_t policy) const {
+    return rule_of(execution_, t, policies_, policy == kShipped ? "" : matrix_.policies[policy]);
+  }
+  bool wanted(std::string_view fault) const {
+    return options_.only.empty() ||
+           std::find(options_.only.begin(), options_.only.end(), fault) != options_.only.end();
   }
 
   void apply_output_faults() {
@@ -105,6 +116,7 @@ class CaseFaults {
       std::vector<double> values;
       const Outcome right = execution_.outcome(t, right_[t], values);
       for (const OutputFault& fault : output_faults()) {
+        if (!wanted(fault.name)) continue;
         FaultRow& row = booking_.row(FaultKind::output, fault.name, execution_.tensors()[t].decl->spec.name);
         if (booking_.enough(row, options_.enough)) continue;
         const auto codes = fault.apply(right);
@@ -112,7 +124,9 @@ class CaseFaults {
         Outcome wrong = right;
         wrong.actual = *codes;
         for (std::size_t p = 0; p < matrix_.policies.size(); ++p) {
-          const Comparison seen = judge(wrong, rule(t, p));
+          const auto policy = rule(t, p);
+          if (!policy) continue;
+          const Comparison seen = judge(wrong, *policy);
           booking_.book(row, p, !seen.accepted, &seen);
         }
       }
@@ -121,6 +135,7 @@ class CaseFaults {
 
   void launch_fault(FaultKind kind, const std::string& name, const CaseBuilder::Launch& launch,
                     std::string_view source_fault) {
+    if (!wanted(name)) return;
     FaultRow& row = booking_.row(kind, name, "");
     if (booking_.enough(row, options_.enough)) return;
     const LaunchStatus status = execution_.launch_with(launch, 1, source_fault);
@@ -129,28 +144,30 @@ class CaseFaults {
       return;
     }
     const OutputCodes wrong = execution_.outputs();
-    const bool damaged = damages_memory();
+    const bool damaged = execution_.stray_write().has_value();
     if (wrong == right_ && !damaged) return;  // this case cannot show the fault
+    const auto bits_differ = [&] {
+      return find_unlike_rows(execution_, wrong) ||
+             (!source_fault.empty() && find_baseline_difference(execution_, wrong, source_fault));
+    };
     for (std::size_t p = 0; p < matrix_.policies.size(); ++p) {
       bool killed = p == kShipped && damaged;
+      bool seen_here = killed;  // does the policy cover anything that is wrong?
       std::optional<Comparison> worst;
       for (std::size_t t = 0; t < wrong.size(); ++t) {
         if (wrong[t].empty()) continue;
+        const auto policy = rule(t, p);
+        if (!policy) continue;
+        seen_here = seen_here || wrong[t] != right_[t];
         std::vector<double> values;
-        const Comparison seen = judge(execution_.outcome(t, wrong[t], values), rule(t, p));
+        const Comparison seen = judge(execution_.outcome(t, wrong[t], values), *policy);
         killed = killed || !seen.accepted;
         if (!worst || seen.worst_ulp.ulp > worst->worst_ulp.ulp) worst = seen;
       }
+      if (!seen_here) continue;
+      if (p == kShipped && !killed) killed = bits_differ();
       booking_.book(row, p, killed, worst ? &*worst : nullptr);
     }
-  }
-
-  bool damages_memory() const {
-    for (std::size_t t = 0; t < execution_.tensors().size(); ++t)
-      if (find_stray_write(execution_.tensors()[t], execution_.after(t),
-                           writable_ranges(execution_.tensors()[t], execution_.expected(t))))
-        return true;
-    return false;
   }
 
   const PolicyTable& policies_;
@@ -175,8 +192,8 @@ std::string_view fault_kind_name(FaultKind kind) {
   return "?";
 }
 
-bool FaultRow::applied() const {
-  return std::any_of(cells[kShipped].begin(), cells[kShipped].end(),
+bool FaultRow::applied(std::size_t policy) const {
+  return std::any_of(cells[policy].begin(), cells[policy].end(),
                      [](const auto& cell) { return cell.second.applied > 0; });
 }
 
@@ -188,7 +205,7 @@ bool FaultRow::killed(std::size_t policy) const {
 std::vector<const FaultRow*> FaultMatrix::survivors(std::size_t policy) const {
   std::vector<const FaultRow*> alive;
   for (const FaultRow& row : rows)
-    if (row.applied() && !row.killed(policy)) alive.push_back(&row);
+    if (row.applied(policy) && !row.killed(policy)) alive.push_back(&row);
   return alive;
 }
 
@@ -232,6 +249,41 @@ Sensitivity measure_sensitivity(const Outcome& outcome, const Rule& rule) {
       break;
   }
   return found;
+}
+
+std::set<std::string> fault_names(const std::vector<const CaseId*>& cases, const MachineProperties& machine) {
+  std::set<std::string> names;
+  for (const OutputFault& fault : output_faults()) names.insert(fault.name);
+  for (const CaseId* id : cases) {
+    for (std::string& name : kernel_faults(id->kernel, machine.build)) names.insert(std::move(name));
+    CaseBuilder builder(id->params, Seed{0}, machine, id->data_id);
+    id->describe(builder);
+    for (const CaseBuilder::ArgumentFault& fault : builder.argument_faults()) names.insert(fault.name);
+  }
+  return names;
+}
+
+std::vector<SensitivityRow> case_sensitivity(const CaseId& id, Machine& machine, const PolicyTable& policies,
+                                             const FaultOptions& options) {
+  Execution execution(id, machine, options.seed);
+  if (execution.builder().unsupported() || execution.builder().refusal()) return {};
+  execution.prepare();
+  if (!execution.launch(0, "").ok()) return {};
+  execution.compute_reference();
+  const OutputCodes codes = execution.outputs();
+  std::vector<std::string> columns{""};
+  columns.insert(columns.end(), options.policies.begin(), options.policies.end());
+  std::vector<SensitivityRow> rows;
+  for (std::size_t t = 0; t < codes.size(); ++t) {
+    if (codes[t].empty()) continue;
+    std::vector<double> values;
+    const Outcome outcome = execution.outcome(t, codes[t], values);
+    for (const std::string& column : columns)
+      if (const auto rule = rule_of(execution, t, policies, column))
+        rows.push_back({machine.name(), id.name, execution.tensors()[t].decl->spec.name,
+                        column.empty() ? "shipped" : column, measure_sensitivity(outcome, *rule)});
+  }
+  return rows;
 }
 
 }  // namespace kvr

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -35,8 +36,8 @@ struct FaultRow {
   std::string output;  // output faults: which one; empty otherwise
   // [policy][fill]
   std::vector<std::map<std::string, FaultCell>> cells;
-  bool applied() const;
-  bool killed(std::size_t policy) const;  // in at least one case
+  bool applied(std::size_t policy = 0) const;  // and judged, in at least one case
+  bool killed(std::size_t policy) const;       // in at least one case
 };
 
 struct FaultMatrix {
@@ -49,21 +50,27 @@ struct FaultMatrix {
 };
 
 struct FaultOptions {
-  std::vector<std::string> policies;  // beside the shipped one: alternatives or rules
+  // Beside the shipped one: alternatives or rules. An alternative judges the outputs it covers, no others.
+  std::vector<std::string> policies;
   Seed seed;
-  std::string source_fault;  // only this source fault; empty: all
+  bool source_faults = true;      // where this build has any
+  std::vector<std::string> only;  // faults of these names, of whatever kind; empty: all
   int threads = 0;
   // Cases of one fill after which a fault that the shipped policy has killed is not tried again there.
   std::int64_t enough = 3;
 };
 
 // Runs every fault of `kernel` over `cases` (all of that kernel). The shipped policy acts as in `kvr check`:
-// memory verification counts as a kill; the other policies are judged by their rule alone, as they are where
-// they come from.
+// what verifies memory and equal bits (invariance.h) counts as a kill; the other policies are judged by their
+// rule alone, as they are where they come from.
 FaultMatrix run_fault_matrix(const std::string& kernel, const std::vector<const CaseId*>& cases,
                              const std::string& machine_name, const PolicyTable& policies,
                              const FaultOptions& options,
                              const std::function<void(std::int64_t done, std::int64_t total)>& progress);
+
+// Every name that FaultOptions::only may hold: output faults, and the argument and source faults of these
+// cases on this machine.
+std::set<std::string> fault_names(const std::vector<const CaseId*>& cases, const MachineProperties& machine);
 
 // The smallest faults that a rule detects on a right output.
 struct Sensitivity {
@@ -73,5 +80,14 @@ struct Sensitivity {
   double rows_share = 0.0;  // share of rows that must be zero; 0: not even all of them
 };
 Sensitivity measure_sensitivity(const Outcome& outcome, const Rule& rule);
+
+struct SensitivityRow {
+  std::string machine, case_name, output, policy;
+  Sensitivity seen;
+};
+// Every output of the case under the shipped policy and those of `options`. Nothing for a case that is not
+// computed on the machine.
+std::vector<SensitivityRow> case_sensitivity(const CaseId& id, Machine& machine, const PolicyTable& policies,
+                                             const FaultOptions& options);
 
 }  // namespace kvr

@@ -103,6 +103,7 @@ std::vector<std::int64_t> choose_positions(const CaseBuilder& c, const Sizes& z,
     positions.push_back(where == "table_ends" ? (n % 2 == 0 ? z.table_rows - 1 : 0)
                         : where == "small"    ? 1 + n  // angle 0 would turn nothing
                         : where == "sequence" ? n
+                        : where == "inside"   ? std::clamp<std::int64_t>(drawn, 1, z.table_rows - 2)
                                               : drawn);
   }
   return positions;
@@ -228,7 +229,8 @@ void describe(CaseBuilder& c) {
   TensorDecl& table = c.input(
       TensorSpec::contiguous("cos_sin", dtype, {z.table_rows, z.r}).with_row_stride(at.table), Fill::rope());
   table.rows = z.n == 0 ? std::vector<std::int64_t>{0} : positions;
-  if (!refuse.empty()) table.rows.clear();
+  // All rows: a kernel that reads a neighbour's finds values there, and says so by its output.
+  if (!refuse.empty() || where == "inside") table.rows.clear();
   if (where == "table_ends") table.placement = Placement::end_at_page;  // reading behind the last row faults
   table.cached = "the warps of a token's block share its row: L1";
   c.input(TensorSpec::contiguous("positions", DType::int64, {z.n}), as_list(positions)).cached =
@@ -319,6 +321,28 @@ void describe(CaseBuilder& c) {
                          [](Args& args) { args.cache_format.max *= 14.0F / 15.0F; });
   c.argument_fault<Args>("the last head left out",
                          [](Args& args) { args.heads = std::max<std::int64_t>(1, args.heads - 1); });
+  const auto [lowest, highest] = std::minmax_element(positions.begin(), positions.end());
+  if (z.n > 0 && *highest + 1 < z.table_rows)
+    c.argument_fault<Args>("position + 1", [size](Args& args) {
+      args.cos_sin = static_cast<const std::byte*>(args.cos_sin) + args.cos_sin_row_stride * size(args.dtype);
+    });
+  if (z.n > 0 && *lowest > 0)
+    c.argument_fault<Args>("position - 1", [size](Args& args) {
+      args.cos_sin = static_cast<const std::byte*>(args.cos_sin) - args.cos_sin_row_stride * size(args.dtype);
+    });
+  // As if every slot were one higher; the last entry of a block has its neighbour in the next one.
+  const bool room = z.n > 0 && at.block == z.s * at.entry && cache.rows.empty() &&
+                    *std::max_element(slots.begin(), slots.end()) + 1 < z.b * z.s;
+  if (room)
+    c.argument_fault<Args>("slot + 1", [size](Args& args) {
+      args.cache =
+          static_cast<std::byte*>(args.cache) + args.cache_entry_stride * size(args.cache_format.encoding);
+    });
+  if (at.k > z.r)
+    c.argument_fault<Args>("k stride packed", [](Args& args) { args.k_token_stride = args.rotary_dim; });
+  if (at.kv_c > z.l)
+    c.argument_fault<Args>("kv_c stride packed",
+                           [](Args& args) { args.kv_c_token_stride = args.latent_dim; });
 }
 
 std::vector<std::string> numbers(std::int64_t begin, std::int64_t end) {
@@ -392,7 +416,7 @@ const bool registered = register_cases(
             .axis("b", {"4"})
             .axis("dtype", kDtypes)
             .axis("pairing", kPairings)
-            .axis("at", {"table_ends"}),
+            .axis("at", {"table_ends", "inside"}),
         Group("fills", Tier::quick)
             .axis("n", {"8"})
             .axis("h", {"2"})

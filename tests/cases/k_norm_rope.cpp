@@ -23,10 +23,11 @@ std::string text_or(const Params& params, std::string_view key, std::string valu
   return params.has(key) ? params.text(key) : value;
 }
 
-// Row positions: random, both ends of the table, or those of one sequence.
+// Row positions: random, both ends of the table, those of one sequence, or random ones that have neighbours.
 std::vector<double> choose_positions(const CaseBuilder& c, std::int64_t tokens, std::int64_t table_rows) {
-  const bool ends = text_or(c.params(), "at", "") == "table_ends";
-  if (text_or(c.params(), "at", "") == "sequence") {
+  const std::string at = text_or(c.params(), "at", "");
+  const bool ends = at == "table_ends";
+  if (at == "sequence") {
     std::vector<double> sequence(static_cast<std::size_t>(tokens));
     std::iota(sequence.begin(), sequence.end(), 0.0);
     return sequence;
@@ -35,9 +36,11 @@ std::vector<double> choose_positions(const CaseBuilder& c, std::int64_t tokens, 
   std::vector<double> positions;
   for (std::int64_t n = 0; n < tokens; ++n) {
     const auto ends_position = static_cast<double>(n % 2 == 0 ? table_rows - 1 : 0);
-    positions.push_back(
-        ends ? ends_position
-             : std::floor(random.uniform(static_cast<std::uint64_t>(n)) * static_cast<double>(table_rows)));
+    const double drawn =
+        std::floor(random.uniform(static_cast<std::uint64_t>(n)) * static_cast<double>(table_rows));
+    positions.push_back(ends             ? ends_position
+                        : at == "inside" ? std::clamp(drawn, 1.0, static_cast<double>(table_rows - 2))
+                                         : drawn);
   }
   return positions;
 }
@@ -102,7 +105,8 @@ void describe(CaseBuilder& c) {
   const Strides strides = choose_strides(text_or(p, "layout", "contiguous"), d, r);
   const bool probe = p.has("hot");
   const bool at_ends = text_or(p, "at", "") == "table_ends";
-  const std::int64_t table_rows = probe || at_ends ? 16 : kTableRows;
+  const bool inside = text_or(p, "at", "") == "inside";
+  const std::int64_t table_rows = probe || at_ends || inside ? 16 : kTableRows;
   const std::string refuse = text_or(p, "refuse", "");
   const float eps = probe ? 0.0F : 1e-6F;
 
@@ -120,7 +124,8 @@ void describe(CaseBuilder& c) {
   TensorDecl& table =
       c.input(TensorSpec::contiguous("cos_sin", DType::f32, {table_rows, r}).with_row_stride(strides.table),
               text_or(p, "table", "rope") == "normal" ? Fill::normal() : Fill::rope());
-  table.rows = table_rows_read;
+  // All rows where a kernel that reads a neighbour's is to find values there, and say so by its output.
+  if (!inside) table.rows = table_rows_read;
   if (pairing == Pairing::half_split)
     table.cached = "half-split: a lane's 8 cosines are two 16-byte loads of one sector, the second from L1";
   if (at_ends) table.placement = Placement::end_at_page;  // reading behind the last row faults
@@ -170,6 +175,9 @@ void describe(CaseBuilder& c) {
   if (!at_ends)
     c.argument_fault<KNormRopeArgs>("position + 1",
                                     [](KNormRopeArgs& args) { args.cos_sin += args.cos_sin_row_stride; });
+  if (inside)
+    c.argument_fault<KNormRopeArgs>("position - 1",
+                                    [](KNormRopeArgs& args) { args.cos_sin -= args.cos_sin_row_stride; });
   if (r >= 32)
     c.argument_fault<KNormRopeArgs>("rotary_dim 16", [](KNormRopeArgs& args) { args.rotary_dim = 16; });
 
@@ -250,7 +258,7 @@ const bool registered =
                            .axis("n", {"6"})
                            .axis("dtype", {"bf16"})
                            .axis("pairing", kPairings)
-                           .axis("at", {"table_ends"})
+                           .axis("at", {"table_ends", "inside"})
                            .presentation("pos", {"int32", "int64"}),
                        Group("refused", Tier::quick)
                            .axis("n", {"4"})

@@ -207,6 +207,20 @@ void add_argument_faults(CaseBuilder& c, const NormQuantArgs& args, bool has_res
                          [](Args& a) { a.out_format.max = a.out_format.max * 14.0F / 15.0F; });
   if (args.quantiser == Quantiser::per_tensor && !on_device)
     c.argument_fault<Args>("static scale doubled", [](Args& a) { a.scale *= 2.0F; });
+  if (args.quantiser == Quantiser::per_tensor && !on_device && args.scale != 1.0F)
+    c.argument_fault<Args>("static scale inverted", [](Args& a) { a.scale = 1.0F / a.scale; });
+  if (args.weight_dtype == args.dtype && args.tokens > 0)
+    c.argument_fault<Args>("input in place of weight", [](Args& a) { a.weight = a.in; });
+  if (args.norm == Norm::layer) {
+    c.argument_fault<Args>("bias in place of weight", [](Args& a) { a.weight = a.bias; });
+    c.argument_fault<Args>("weight in place of bias", [](Args& a) { a.bias = a.weight; });
+  }
+  if (args.in_row_stride > args.width)
+    c.argument_fault<Args>("in stride packed", [](Args& a) { a.in_row_stride = a.width; });
+  if (has_residual && args.residual_row_stride > args.width)
+    c.argument_fault<Args>("residual stride packed", [](Args& a) { a.residual_row_stride = a.width; });
+  if (args.out_row_stride > args.width)
+    c.argument_fault<Args>("out stride packed", [](Args& a) { a.out_row_stride = a.width; });
 }
 
 }  // namespace

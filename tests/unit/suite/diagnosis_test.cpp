@@ -111,6 +111,23 @@ TEST_CASE("a scale one exponent off in one row") {
   CHECK_THAT(o.explain(), ContainsSubstring("scale flip: row 4 is the reference times 2^1"));
 }
 
+TEST_CASE("a scale one exponent off in one group") {
+  Output o;
+  for (std::int64_t c = 32; c < 48; ++c) o.at(4, c) = Output::code(0.5 * o.want(4, c));
+  CHECK_THAT(
+      o.explain(),
+      ContainsSubstring("scale flip: the group of columns 32 to 47 of row 4 is the reference times 2^-1"));
+}
+
+TEST_CASE("other rows, in another order") {
+  Output o;
+  for (std::int64_t c = 0; c < kColumns; ++c) {
+    o.at(3, c) = Output::code(o.want(8, c));
+    o.at(8, c) = Output::code(o.want(3, c));
+  }
+  CHECK_THAT(o.explain(), ContainsSubstring("rows are exchanged: row 3 holds what belongs to row 8"));
+}
+
 TEST_CASE("systematic truncation") {
   Output o;
   for_all([&](auto r, auto c) {
@@ -133,6 +150,40 @@ TEST_CASE("a single element") {
   Output o;
   o.at(5, 6) = Output::code(40.0);
   CHECK_THAT(o.explain(), ContainsSubstring("column 6 is wrong in row 5"));
+}
+
+// Wrong elements lying anywhere, wrong by anything: there is nothing to explain, and a wrong explanation
+// sends people the wrong way.
+TEST_CASE("noise is given no explanation") {
+  int claims = 0;
+  constexpr int kTrials = 500;
+  for (int trial = 0; trial < kTrials; ++trial) {
+    const RandomStream random(Seed{static_cast<std::uint64_t>(trial)}, "diagnosis_test", "noise");
+    Output o;
+    o.heads = 1 + trial % 4;
+    const int wrong = trial % 10 == 0 ? kRows * kColumns : 2 + trial % 40;
+    std::uint64_t at = 0;
+    for (int i = 0; i < wrong; ++i) {
+      const auto r = static_cast<std::int64_t>(random.uniform(at++) * kRows);
+      const auto c = static_cast<std::int64_t>(random.uniform(at++) * kColumns);
+      o.at(r, c) = Output::code(random.normal(at++));
+    }
+    const std::string said = o.explain();
+    if (said == "(nothing)") continue;
+    ++claims;
+    UNSCOPED_INFO(wrong << " wrong: " << said);
+  }
+  CHECK(claims <= kTrials / 50);  // two elements may share a row or a column by chance
+}
+
+TEST_CASE("noise of one code everywhere is no truncation and no scale") {
+  const RandomStream random(Seed{5}, "diagnosis_test", "steps");
+  Output o;
+  for_all([&](auto r, auto c) {
+    const auto i = static_cast<std::uint64_t>(r * kColumns + c);
+    o.at(r, c) = static_cast<std::uint16_t>(o.at(r, c) + (random.uniform(i) < 0.5 ? 1 : 0));
+  });
+  CHECK(o.explain() == "(nothing)");
 }
 
 }  // namespace
