@@ -40,11 +40,4 @@ inline std::uint64_t positive_number(std::string_view option, std::string_view t
   return *value;
 }
 
-// Host threads; 0 is all cores.
-inline void check_threads(int threads) {
-  constexpr int kMost = 4096;  // more than any host has; a typing error below it
-  if (threads < 0 || threads > kMost)
-    throw UsageError(fmt::format("--threads {} is not a number from 0 (all cores) to {}", threads, kMost));
-}
-
 }  // namespace kvr
