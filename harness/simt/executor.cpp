@@ -356,24 +356,25 @@ void Executor::run(LaunchRun& run, std::int64_t begin, std::int64_t end) {
 [[gnu::noinline]] Fiber& Executor::idle_fiber() {
   if (idle_count_ > 0) return idle_[--idle_count_];
   // fibers_ counts from 0 and none is idle, so slot 0 is free until the new fiber has been entered.
+  const auto body = [this](boost::context::fiber&& from) {
+    after_switch(nullptr);
+    arrive(std::move(from));
+    Escape escape;
+    while (!quit_) {
+      // Comes back a second time when the lane that runs here makes a wild access; it is current.lane then
+      // too.
+      const bool faulted = sigsetjmp(escape, 0) != 0;
+      if (faulted) forget_frames(running_);
+      run_lanes(current.lane, escape, faulted);
+    }
+    before_switch(nullptr, host_.stack);
+    return std::move(host_.context);
+  };
   const LaneStackAllocator allocator(fibers_++, stacks_);
   const boost::context::stack_context stack = allocator.allocate();
   idle_[0].stack = stack_of(stack);
-  idle_[0].context =
-      boost::context::fiber(std::allocator_arg, boost::context::preallocated(stack.sp, stack.size, stack),
-                            allocator, [this](boost::context::fiber&& from) {
-                              after_switch(nullptr);
-                              arrive(std::move(from));
-                              Escape escape;
-                              while (!quit_) {
-                                // Comes back a second time when the lane that runs here makes a wild access;
-                                // it is current.lane then too.
-                                const bool faulted = sigsetjmp(escape, 0) != 0;
-                                run_lanes(current.lane, escape, faulted);
-                              }
-                              before_switch(nullptr, host_.stack);
-                              return std::move(host_.context);
-                            });
+  idle_[0].context = boost::context::fiber(
+      std::allocator_arg, boost::context::preallocated(stack.sp, stack.size, stack), allocator, body);
   return idle_[0];
 }
 

@@ -20,6 +20,7 @@
 #endif
 #endif
 #if defined(KVR_SIMT_ASAN)
+#include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
 #endif
 
@@ -51,6 +52,10 @@ inline void before_switch(void** fake, const Stack& to) {
 inline void after_switch(void* fake) {
   __sanitizer_finish_switch_fiber(fake, nullptr, nullptr);
 }
+// After a jump out of a signal handler, for which it cleans up the thread's stack and not the fiber's.
+inline void forget_frames(const Stack& stack) {
+  __asan_unpoison_memory_region(stack.bottom, stack.size);
+}
 inline constexpr std::size_t kStackFactor = 4;  // its frames are that much larger
 
 #else
@@ -64,6 +69,7 @@ inline Stack stack_of_thread() {
 }
 inline void before_switch(void**, const Stack&) {}
 inline void after_switch(void*) {}
+inline void forget_frames(const Stack&) {}
 inline constexpr std::size_t kStackFactor = 1;
 
 #endif

@@ -92,8 +92,7 @@ void Checker::check_global(Tensor& tensor, const Access& access) {
   const std::uint64_t offset = access.address - tensor.begin;
   if (!tensor.addresses(offset, access.bytes)) {
     const bool behind = offset + access.bytes > tensor.bytes;
-    stop("bounds", access,
-         fmt::format("global '{}' {}", tensor.name, tensor.element(static_cast<std::int64_t>(offset))),
+    stop("bounds", access, global_place(tensor, static_cast<std::int64_t>(offset)),
          behind ? fmt::format("reaches behind its end: it has {} bytes", tensor.bytes)
                 : std::string("lies in a gap between its elements"));
   }
@@ -136,6 +135,10 @@ void Checker::note_traffic(const Access& access, std::uint32_t memory) {
                  memory, this_thread(), access.write, access.atomic});
 }
 
+std::string Checker::global_place(const Tensor& tensor, std::int64_t offset) {
+  return fmt::format("global '{}' {}", tensor.name, tensor.element(offset));
+}
+
 // In nothing that a kernel may touch. Shared memory is named when the address is close to it.
 void Checker::check_outside(const Access& access) {
   constexpr std::uintptr_t kNear = 4096;
@@ -158,7 +161,7 @@ void Checker::check_outside(const Access& access) {
   if (nearest == nullptr)
     stop("bounds", access, fmt::format("address {:#x}", access.address), "no tensor exists");
   const auto offset = static_cast<std::int64_t>(access.address - nearest->begin);
-  stop("bounds", access, fmt::format("global '{}' {}", nearest->name, nearest->element(offset)),
+  stop("bounds", access, global_place(*nearest, offset),
        fmt::format("outside every tensor; this one, the nearest, has {} bytes", nearest->bytes));
 }
 
@@ -167,8 +170,7 @@ void Checker::check_alignment(const Access& access, std::uint64_t offset, const 
   if (!access.natural || (access.address & (access.bytes - 1)) == 0) return;
   const auto position = static_cast<std::int64_t>(offset);
   stop("misaligned", access,
-       tensor != nullptr ? fmt::format("global '{}' {}", tensor->name, tensor->element(position))
-                         : shared_place(name, position),
+       tensor != nullptr ? global_place(*tensor, position) : shared_place(name, position),
        fmt::format("the address is a multiple of {} only", access.address & -access.address));
 }
 
@@ -177,8 +179,7 @@ void Checker::check_order(ShadowPage& page, std::uint64_t offset, std::uint64_t 
                           std::uint64_t position) {
   const auto where = [&](std::uint64_t byte) {
     const auto at = static_cast<std::int64_t>(position + byte);
-    return tensor != nullptr ? fmt::format("global '{}' {}", tensor->name, tensor->element(at))
-                             : shared_place(name, at);
+    return tensor != nullptr ? global_place(*tensor, at) : shared_place(name, at);
   };
   const std::uint16_t thread = this_thread();
   const Mark now = order_.mark(thread, place_of(access.return_address), access.atomic);
@@ -233,7 +234,8 @@ void Checker::check_order(ShadowPage& page, std::uint64_t offset, std::uint64_t 
 
 void Checker::stop(const char* what, const Access& access, std::string where, std::string why) {
   finding_ = Finding{what, access, std::move(where), std::move(why)};
-  // Locals of the frames that are skipped hold nothing that must be destroyed: the strings have been moved.
+  // The frames that are skipped hold nothing that must be destroyed: these strings have been moved, and
+  // callers pass what functions returned, so that no temporary waits for the end of their expression.
   active_checker = nullptr;
   simt::stop_lane();
 }

@@ -80,6 +80,7 @@ class Checker final : public simt::Observer {
                    Space space, const Tensor* tensor, const std::string* name, std::uint64_t position);
   [[noreturn]] void stop(const char* what, const Access& access, std::string where, std::string why = "");
   void note_traffic(const Access& access, std::uint32_t memory);
+  static std::string global_place(const Tensor& tensor, std::int64_t offset);
   std::string shared_place(const std::string* name, std::int64_t offset) const;
   std::string describe(const Mark& mark, bool write) const;
 

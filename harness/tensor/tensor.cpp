@@ -16,7 +16,8 @@ std::vector<std::int64_t> packed_strides(const std::vector<std::int64_t>& shape)
   std::int64_t stride = 1;
   for (std::size_t d = shape.size(); d-- > 0;) {
     strides[d] = stride;
-    stride *= std::max<std::int64_t>(shape[d], 1);
+    // What does not fit is for validate() to refuse; it does, since the number of elements overflows there.
+    if (__builtin_mul_overflow(stride, std::max<std::int64_t>(shape[d], 1), &stride)) stride = INT64_MAX;
   }
   return strides;
 }

@@ -122,7 +122,8 @@ TEST_CASE("a filter that matches cases of other tiers only is exit 3, not a pass
 }
 
 TEST_CASE("every help text has examples and the exit codes") {
-  for (const char* command : {"", "list", "check", "replay", "policy", "study", "faults", "tighten"}) {
+  for (const char* command :
+       {"", "list", "check", "replay", "policy", "study", "faults", "tighten", "bench"}) {
     const Ran ran = kvr(std::string(command) + " --help");
     CAPTURE(command, ran.out);
     CHECK(ran.exit_code == 0);
