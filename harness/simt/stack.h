@@ -48,6 +48,8 @@ class LaneStackAllocator {
   void deallocate(boost::context::stack_context& stack) const noexcept {
     void* const base = static_cast<std::byte*>(stack.sp) - stack.size;
     ranges_->erase(reinterpret_cast<std::uintptr_t>(base));
+    // The next to get this memory, a thread's stack perhaps, must not trip over frames that were left here.
+    forget_frames(stack_of(stack));
     ::munmap(base, kReserved);
   }
 
