@@ -26,6 +26,7 @@ struct Shared {
   std::shared_ptr<const PolicyChoice> policy;
   std::uint64_t seed = 0;
   std::unique_ptr<Machine> open;
+  Workspace workspace;
 };
 
 class CaseInvoker final : public Catch::ITestInvoker {
@@ -41,7 +42,8 @@ class CaseInvoker final : public Catch::ITestInvoker {
     if (!shared_->open) shared_->open = open_machine(shared_->machine.properties.name);
     RunOptions options;
     options.seed.value = shared_->seed;
-    const CaseReport report = run_and_report(id_, *shared_->open, shared_->policy->table, options);
+    const CaseReport report =
+        run_and_report(id_, *shared_->open, shared_->policy->table, options, shared_->workspace);
     if (report.verdict == Verdict::pass) {
       SUCCEED(case_line(report));
     } else if (is_failure(report.verdict)) {

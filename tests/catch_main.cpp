@@ -19,6 +19,7 @@
 #include <string_view>
 
 #include "harness/cli/exit_code.h"
+#include "harness/cli/heap.h"
 #include "harness/cli/selection.h"
 #include "tests/catch_cases.h"
 #include "tests/ctest_file.h"
@@ -36,6 +37,7 @@ std::uint64_t seed_from_environment() {
 }  // namespace
 
 int main(int argc, char** argv) {
+  kvr::keep_freed_memory();
   try {
     if (argc == 5 && std::string_view(argv[1]) == "--kvr-ctest" &&
         std::string_view(argv[3]) == "--kvr-junit") {

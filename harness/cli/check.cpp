@@ -29,6 +29,14 @@ constexpr double kMaxTimeout = 86400.0;  // a day
 
 void check_numbers(const CheckOptions& options) {
   check_threads(options.threads);
+  if (options.jobs < 0 || options.jobs > kMaxThreads)
+    throw UsageError(
+        fmt::format("--jobs {} is not a number from 0 (as many as threads and memory allow) to {}",
+                    options.jobs, kMaxThreads));
+  if (options.jobs > 1 && !options.isolation)
+    throw UsageError(
+        fmt::format("--jobs {} and --no-isolation exclude each other: one process runs one case at a time",
+                    options.jobs));
   if (!(options.timeout > 0.0) || options.timeout > kMaxTimeout)
     throw UsageError(fmt::format("--timeout {:g} is not a number of seconds above 0 and up to {:g}",
                                  options.timeout, kMaxTimeout));

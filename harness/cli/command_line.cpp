@@ -16,6 +16,7 @@
 
 #include "harness/cli/commands.h"
 #include "harness/cli/exit_code.h"
+#include "harness/cli/heap.h"
 #include "harness/cli/selection.h"
 #include "harness/judge/policy.h"
 #include "harness/report/results.h"
@@ -36,6 +37,10 @@ CLI::App& add_command(CLI::App& app, const char* name, const char* description, 
   CLI::App& command = *app.add_subcommand(name, description);
   command.footer(footer + "\n" + kExitCodes);
   return command;
+}
+
+void add_threads(CLI::App& command, int& threads) {
+  command.add_option("--threads", threads, "Host threads (default: 0, all cores)")->type_name("N");
 }
 
 void add_policy_file(CLI::App& command, PolicyOptions& options) {
@@ -70,7 +75,7 @@ void add_run_options(CLI::App& command, CheckOptions& options) {
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   command.add_option("--seed", options.seed, "Seed of the inputs, 0 to 2^64-1 (default: 0)")->type_name("N");
-  command.add_option("--threads", options.threads, "Host threads (default: 0, all cores)")->type_name("N");
+  add_threads(command, options.threads);
   command
       .add_option("--json", options.json, "Write the results here, whole or not at all; - is standard output")
       ->type_name("FILE");
@@ -92,6 +97,12 @@ void add_run_options(CLI::App& command, CheckOptions& options) {
                   "Launch this source fault instead of the kernel (kvr list --faults)")
       ->type_name("NAME");
   add_schedule_options(command, options.schedules);
+  command
+      .add_option(
+          "--jobs", options.jobs,
+          "Cases at a time on cpu machines, which share the threads (default: 0, as many as threads and "
+          "memory allow)")
+      ->type_name("N");
   command.add_option("--timeout", options.timeout, "Time limit per case (default: 60)")->type_name("SECONDS");
   command.add_flag_callback(
       "--no-isolation", [&options] { options.isolation = false; },
@@ -198,7 +209,7 @@ fails a draw. An interrupted study exits with 3.)");
       ->type_name("NAME|RULE")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  command.add_option("--threads", options.threads, "Host threads (default: 0, all cores)")->type_name("N");
+  add_threads(command, options.threads);
   command.add_option("--shard", options.shard, "Only part i of n (default: 0/1)")->type_name("I/N");
   command.add_flag(
       "--envelope", options.envelope,
@@ -246,7 +257,7 @@ Examples:
   command.add_option("--tier", options.tier, "Cases of this tier and those below (default: quick)")
       ->type_name("TIER");
   command.add_option("--seed", options.seed, "Seed of the inputs (default: 0)")->type_name("N");
-  command.add_option("--threads", options.threads, "Host threads (default: 0, all cores)")->type_name("N");
+  add_threads(command, options.threads);
   command.add_option("--json", options.json, "Write every cell of the matrix here")->type_name("FILE");
   add_policy_file(command, options.policy_file);
   command.callback([&] { exit_code = run_faults(options); });
@@ -273,7 +284,7 @@ Examples:
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   command.add_option("--draws", options.draws, "Seeds per case (default: 200)")->type_name("N");
   command.add_option("--seed", options.seed, "The first seed (default: 0)")->type_name("N");
-  command.add_option("--threads", options.threads, "Host threads (default: 0, all cores)")->type_name("N");
+  add_threads(command, options.threads);
   command.add_option("--margin", options.margin, "Factor on the worst value seen, from 1 (default: 1.5)")
       ->type_name("X");
   command.add_flag(
@@ -326,9 +337,9 @@ std::vector<std::string> join_negative_numbers(int argc, const char* const* argv
   std::vector<std::string> words;
   for (int i = 1; i < argc; ++i) {
     const std::string_view previous = words.empty() ? "" : std::string_view(words.back());
-    const bool numeric = previous == "--seed" || previous == "--threads" || previous == "--timeout" ||
-                         previous == "--draws" || previous == "--margin" || previous == "--schedules" ||
-                         previous == "--schedule-seed";
+    const bool numeric = previous == "--seed" || previous == "--threads" || previous == "--jobs" ||
+                         previous == "--timeout" || previous == "--draws" || previous == "--margin" ||
+                         previous == "--schedules" || previous == "--schedule-seed";
     if (numeric && argv[i][0] == '-' && argv[i][1] != '-')
       words.back() += fmt::format("={}", argv[i]);
     else
@@ -399,6 +410,7 @@ Examples:
 }  // namespace
 
 int run_command_line(int argc, const char* const* argv) {
+  keep_freed_memory();
   try {
     return parse_and_run(argc, argv);
   } catch (const NothingSelected& error) {

@@ -40,6 +40,7 @@ struct CheckOptions {
   std::string tier = "quick";
   std::optional<std::string> seed;
   int threads = 0;  // 0: all cores
+  int jobs = 0;     // cases at a time on cpu machines; 0: as many as threads and memory allow
   std::optional<std::string> json;
   PolicyOptions policy;
   std::optional<std::string> ledger;  // else KVR_LEDGER_FILE, else the one of the source tree

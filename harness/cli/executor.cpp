@@ -32,7 +32,7 @@ class InProcessExecutor final : public Executor {
 
   Executed run(const CaseId& id, std::uint64_t seed) override {
     options_.run.seed.value = seed;
-    Executed executed{run_and_report(id, *machine_, policies_, options_.run), ""};
+    Executed executed{run_and_report(id, *machine_, policies_, options_.run, workspace_), ""};
     name_policy_file(executed.report, options_.policy);
     return executed;
   }
@@ -40,6 +40,7 @@ class InProcessExecutor final : public Executor {
  private:
   ExecutorOptions options_;
   std::unique_ptr<Machine> machine_;
+  Workspace workspace_;
   const PolicyTable& policies_;
 };
 
@@ -138,9 +139,9 @@ std::unique_ptr<Executor> worker_executor(const ExecutorOptions& options) {
 }
 
 CaseReport run_and_report(const CaseId& id, Machine& machine, const PolicyTable& policies,
-                          const RunOptions& options) {
+                          const RunOptions& options, Workspace& workspace) {
   try {
-    return run_case(id, machine, policies, options);
+    return run_case(id, machine, policies, options, &workspace);
   } catch (const std::exception& error) {
     return unrun_report(id, machine.name(), options, Verdict::fail,
                         fmt::format("harness error: {}", error.what()));

@@ -43,7 +43,7 @@ std::unique_ptr<Executor> worker_executor(const ExecutorOptions& options);
 // run_case(), with an error of the harness itself (a case that declares nonsense, an output without a policy)
 // as a failure.
 CaseReport run_and_report(const CaseId& id, Machine& machine, const PolicyTable& policies,
-                          const RunOptions& options);
+                          const RunOptions& options, Workspace& workspace);
 
 // The machine, and the limit on host threads that goes with it for as long as the process lives.
 std::unique_ptr<Machine> open_with_threads(const std::string& machine, int threads);

@@ -23,9 +23,10 @@ inline std::optional<std::uint64_t> parse_unsigned(std::string_view text) {
   return value;
 }
 
-// Host threads; more than any host has is a typing error. Throws UsageError.
+inline constexpr int kMaxThreads = 4096;  // of a host; more than any has is a typing error
+
+// Host threads. Throws UsageError.
 inline void check_threads(int threads) {
-  constexpr int kMaxThreads = 4096;
   if (threads < 0 || threads > kMaxThreads)
     throw UsageError(
         fmt::format("--threads {} is not a number from 0 (all cores) to {}", threads, kMaxThreads));

@@ -79,6 +79,7 @@ int run_worker(const WorkerOptions& options) {
   const std::unique_ptr<Machine> machine = open_with_threads(options.machine, options.threads);
   if (!send_line(std::string(kWorkerReady)))
     return kExitUsage;  // started by hand: nobody is at the other end
+  Workspace workspace;
   std::string received, line;
   while (receive_line(received, line)) {
     const Request request = parse_request(line);
@@ -88,7 +89,7 @@ int run_worker(const WorkerOptions& options) {
     run.rule_text = policy.rule_text;
     run.fault = options.fault;
     choose_schedules(run, options.schedules);
-    const CaseReport report = run_and_report(*request.id, *machine, policy.table, run);
+    const CaseReport report = run_and_report(*request.id, *machine, policy.table, run, workspace);
     std::fflush(nullptr);  // what a case printed belongs to it
     if (!send_line(case_to_json(report))) break;
   }

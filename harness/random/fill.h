@@ -63,6 +63,7 @@ struct Fill {
   static Fill list(std::vector<double> values);
   static Fill arange();
   static Fill of(Kind kind);
+  friend bool operator==(const Fill&, const Fill&) = default;
 };
 
 // "normal", "rope_table", ... as used in case names.

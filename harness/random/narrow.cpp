@@ -12,6 +12,7 @@
 #include <cstring>
 
 #include "harness/numeric/codec.h"
+#include "harness/numeric/vector_clones.h"
 
 namespace kvr {
 namespace {
@@ -36,7 +37,7 @@ void narrow_plain(DType dtype, const double* values, std::size_t count, std::byt
 }
 
 template <int MantissaBits, int Bias, DType kType>
-void narrow_half(const double* values, std::size_t count, std::byte* out) {
+[[gnu::always_inline]] inline void narrow_half(const double* values, std::size_t count, std::byte* out) {
   constexpr int kDropped = 52 - MantissaBits;
   constexpr std::uint64_t kBelowHalf = (std::uint64_t{1} << (kDropped - 1)) - 1;
   constexpr std::uint64_t kRebias = static_cast<std::uint64_t>(1023 - Bias) << MantissaBits;
@@ -67,8 +68,16 @@ void narrow_half(const double* values, std::size_t count, std::byte* out) {
   }
 }
 
+// Clones of templates are not known to every compiler.
+KVR_VECTOR_CLONES void narrow_bf16(const double* values, std::size_t count, std::byte* out) {
+  narrow_half<7, 127, DType::bf16>(values, count, out);
+}
+KVR_VECTOR_CLONES void narrow_fp16(const double* values, std::size_t count, std::byte* out) {
+  narrow_half<10, 15, DType::fp16>(values, count, out);
+}
+
 // The cast is round to nearest even in the default environment, and the only inexact operation.
-void narrow_f32(const double* values, std::size_t count, std::byte* out) {
+KVR_VECTOR_CLONES void narrow_f32(const double* values, std::size_t count, std::byte* out) {
   for (std::size_t i = 0; i < count; ++i) store(static_cast<float>(values[i]), i, out);
 }
 
@@ -79,9 +88,9 @@ void narrow(DType dtype, const double* values, std::size_t count, std::byte* out
     case DType::f32:
       return narrow_f32(values, count, out);
     case DType::bf16:
-      return narrow_half<7, 127, DType::bf16>(values, count, out);
+      return narrow_bf16(values, count, out);
     case DType::fp16:
-      return narrow_half<10, 15, DType::fp16>(values, count, out);
+      return narrow_fp16(values, count, out);
     default:
       break;
   }

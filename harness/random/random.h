@@ -17,6 +17,7 @@ namespace kvr {
 // A strong type: seeds and hashes are both 64-bit numbers, and mixing them up compiles.
 struct Seed {
   std::uint64_t value = 0;
+  friend bool operator==(const Seed&, const Seed&) = default;
 };
 
 // 64-bit FNV-1a; `basis` chains several strings into one hash.

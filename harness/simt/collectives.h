@@ -56,22 +56,40 @@ inline void complete_nothing(Warp&, std::uint64_t) {}
 // Combine over i's group of W lanes. It is computed as lane 0 of
 // the group sees it and given to all, so that even the payload of a NaN is the same in every lane.
 template <class Combine, int W>
+inline float combine_group(float* v) {
+  if (envelope_seed != 0 && (envelope_draw(W) & 1) != 0) {
+    // Neighbours first: as good a tree, and one that a compiler or a vendor's reduction may use.
+    for (int offset = 1; offset < W; offset *= 2) {
+      for (int i = 0; i < W; i += 2 * offset) v[i] = Combine::combine(v[i], v[i + offset]);
+    }
+  } else {
+    for (int offset = W / 2; offset > 0; offset /= 2) {
+      for (int i = 0; i < offset; ++i) v[i] = Combine::combine(v[i], v[i + offset]);
+    }
+  }
+  return v[0];
+}
+template <class Combine, int W>
 inline void complete_group(Warp& warp, std::uint64_t mask) {
   for (int base = 0; base < kMaxWarpSize && (mask >> base) != 0; base += W) {
     float* v = warp.f32 + base;
-    if (envelope_seed != 0 && (envelope_draw(W) & 1) != 0) {
-      // Neighbours first: as good a tree, and one that a compiler or a vendor's reduction may use.
-      for (int offset = 1; offset < W; offset *= 2) {
-        for (int i = 0; i < W; i += 2 * offset) v[i] = Combine::combine(v[i], v[i + offset]);
-      }
-    } else {
-      for (int offset = W / 2; offset > 0; offset /= 2) {
-        for (int i = 0; i < offset; ++i) v[i] = Combine::combine(v[i], v[i + offset]);
-      }
-    }
-    const float all = v[0];
+    const float all = combine_group<Combine, W>(v);
     for (int i = 1; i < W; ++i) v[i] = all;
   }
+}
+
+// The group reduction over each 32 consecutive threads, and over their results, padded to 32 with
+// call.parameter.
+template <class Combine>
+inline int complete_block_reduce(const Call& call, Warp* warps, int count) {
+  constexpr int kGroup = 32;
+  float partial[kGroup];
+  int groups = 0;
+  for (int w = 0; w < count; ++w)
+    for (int base = 0; base < kMaxWarpSize && (warps[w].exist >> base) != 0; base += kGroup)
+      partial[groups++] = combine_group<Combine, kGroup>(warps[w].f32 + base);
+  while (groups < kGroup) partial[groups++] = std::bit_cast<float>(call.parameter);
+  return std::bit_cast<int>(combine_group<Combine, kGroup>(partial));
 }
 
 // *to[i] = *from[source[i]], Bytes each
@@ -82,7 +100,7 @@ inline void complete_copy(Warp& warp, std::uint64_t mask) {
 
 // The lanes of a warp that exist are its first ones, so a lane's group is whole when its last lane exists.
 inline void check_whole_group(const Call& call, const Lane& lane, unsigned width) {
-  if ((call.mask >> (lane.index | (width - 1)) & 1) == 0) {
+  if ((lane.warp->exist >> (lane.index | (width - 1)) & 1) == 0) {
     fail(call, "needs whole groups of lanes, but the block's last group has lanes missing");
   }
 }
@@ -97,6 +115,18 @@ inline float group_reduce(const char* name, float value, Site site) {
   warp.f32[lane.index] = value;
   meet(call);
   return warp.f32[lane.index];
+}
+
+// One meeting of a block of a multiple of 32 threads, at most 1024; every thread gets the same bits.
+template <class Combine>
+inline float block_reduce(const char* name, float value, float neutral, Site site) {
+  const Lane& lane = *current.lane;
+  // No mask: a last warp may be half as wide as the others, and meets them all the same.
+  const Call call{
+      name, site, 0, std::bit_cast<std::uint32_t>(neutral), nullptr, complete_block_reduce<Combine>};
+  check_whole_group(call, lane, 32);
+  lane.warp->f32[lane.index] = value;
+  return std::bit_cast<float>(meet_block(call, false));
 }
 
 // The value of the lane `source` (counted within the group of W lanes, and wrapping there): any trivially

@@ -292,6 +292,7 @@ void Executor::give_way(Lane& lane) {
   barrier_ = nullptr;
   at_barrier_ = 0;
   barrier_result_ = std::exchange(predicates_, 0);
+  if (call.complete_block != nullptr) barrier_result_ = call.complete_block(call, warp_, warps_);
   if (!forward_) give_way(lane);
   return barrier_result_;
 }

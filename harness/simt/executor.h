@@ -56,7 +56,8 @@ class LaunchRun {
 // Lanes that call this way meet.
 inline bool same_call(const Call& a, const Call& b) {
   return a.mask == b.mask && a.complete == b.complete && a.site.line == b.site.line &&
-         a.parameter == b.parameter && a.site.file == b.site.file && a.name == b.name;
+         a.parameter == b.parameter && a.complete_block == b.complete_block && a.site.file == b.site.file &&
+         a.name == b.name;
 }
 
 class Executor {

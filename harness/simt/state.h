@@ -39,6 +39,9 @@ struct Call {
   std::uint32_t parameter;  // a shuffle's width
   void (*complete)(
       Warp&, std::uint64_t mask);  // run by the last lane to arrive, for all of them; a barrier has none
+  // A barrier at which the block computes something: run by the last thread to arrive, before any goes on.
+  // What it returns every thread gets.
+  int (*complete_block)(const Call&, Warp* warps, int count) = nullptr;
 };
 
 // Lanes that have arrived at one collective and wait for the rest.
@@ -108,7 +111,8 @@ inline std::uint64_t envelope_draw(std::uint64_t about) {
 
 // Waits until every lane in call.mask has made this call. The payload must have been written before.
 void meet(const Call& call);
-// Waits until every thread of the block has made this call. Returns for how many of them `predicate` was set.
+// Waits until every thread of the block has made this call. Returns for how many of them `predicate` was set,
+// or what call.complete_block does.
 int meet_block(const Call& call, bool predicate);
 // Ends the block with an error at this lane: "kernel: block (..), thread (..) ...: " + what.
 [[noreturn]] void fail(const Call& call, const char* what);

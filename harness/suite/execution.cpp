@@ -6,19 +6,26 @@
 
 #include <algorithm>
 #include <stdexcept>
+#include <utility>
 
 #include "harness/suite/memory_check.h"
 #include "harness/suite/null_answers.h"
 
 namespace kvr {
 
-Execution::Execution(const CaseId& id, Machine& machine, Seed seed) : id_(id), machine_(machine) {
+Execution::Execution(const CaseId& id, Machine& machine, Seed seed, Workspace* workspace)
+    : id_(id), machine_(machine), workspace_(workspace) {
   builder_.emplace(id.params, seed, machine.properties(), id.data_id);
   id.describe(*builder_);
   if (builder_->unsupported()) return;
   if (!builder_->launch()) throw std::logic_error(fmt::format("case '{}' binds no arguments", id.name));
   if (!builder_->reference() && !builder_->refusal())
     throw std::logic_error(fmt::format("case '{}' has no reference", id.name));
+}
+
+Execution::~Execution() {
+  if (workspace_ != nullptr && !failed_)
+    *workspace_ = {std::move(tensors_), std::move(device_), std::move(after_)};
 }
 
 void Execution::redraw(Seed seed) {
@@ -29,21 +36,23 @@ void Execution::redraw(Seed seed) {
 }
 
 void Execution::prepare() {
-  std::vector<HostTensor> previous = std::move(tensors_);
-  std::vector<std::unique_ptr<DeviceMemory>> previous_device = std::move(device_);
-  std::vector<HostAllocation> previous_after = std::move(after_);
-  tensors_ = materialise(*builder_, id_.data_id, std::move(previous));
-  device_.clear();
-  after_.clear();
+  Workspace previous{std::move(tensors_), std::move(device_), std::move(after_)};
+  if (previous.tensors.empty() && workspace_ != nullptr) previous = std::exchange(*workspace_, {});
+  tensors_ = materialise(*builder_, id_.data_id, std::move(previous.tensors));
+  device_.resize(tensors_.size());
+  after_.resize(tensors_.size());
   for (std::size_t t = 0; t < tensors_.size(); ++t) {
-    const HostTensor& tensor = tensors_[t];
-    if (tensor.reused && t < previous_device.size()) {
-      device_.push_back(std::move(previous_device[t]));
-      after_.push_back(std::move(previous_after[t]));
-      continue;
+    if (const auto from = tensors_[t].taken_from) {
+      device_[t] = std::move(previous.device[*from]);
+      after_[t] = std::move(previous.after[*from]);
     }
-    device_.push_back(machine_.allocate(tensor.decl->spec, tensor.committed, tensor.decl->placement));
-    after_.emplace_back(tensor.decl->spec, tensor.committed, tensor.decl->placement);
+  }
+  previous = {};
+  for (std::size_t t = 0; t < tensors_.size(); ++t) {
+    if (device_[t] != nullptr) continue;
+    const HostTensor& tensor = tensors_[t];
+    device_[t] = machine_.allocate(tensor.spec, tensor.committed, tensor.placement);
+    after_[t] = HostAllocation(tensor.spec, tensor.committed, tensor.placement);
   }
 }
 
@@ -57,10 +66,31 @@ LaunchStatus Execution::launch_with(const CaseBuilder::Launch& launch, unsigned 
   for (std::size_t t = 0; t < tensors_.size(); ++t) {
     lay_out(tensors_[t], run);
     device_[t]->upload(tensors_[t].memory);
-    device_[t]->describe_contents(tensors_[t].addressed, tensors_[t].decl->role != Role::output);
   }
+  return launch_laid_out(launch, fault);
+}
+
+LaunchStatus Execution::launch_again(unsigned run, std::string_view fault) {
+  for (std::size_t t = 0; t < tensors_.size(); ++t) {
+    if (tensors_[t].decl->role == Role::input) {
+      poison_around(tensors_[t], run);
+      device_[t]->upload(tensors_[t].memory, tensors_[t].around);
+    } else {
+      lay_out(tensors_[t], run);
+      device_[t]->upload(tensors_[t].memory);
+    }
+  }
+  return launch_laid_out(builder_->launch(), fault);
+}
+
+LaunchStatus Execution::launch_laid_out(const CaseBuilder::Launch& launch, std::string_view fault) {
+  for (std::size_t t = 0; t < tensors_.size(); ++t)
+    device_[t]->describe_contents(tensors_[t].addressed, tensors_[t].decl->role != Role::output);
   LaunchStatus status = launch(machine_, id_.kernel, fault, bind_device());
-  if (status.kind == LaunchStatus::Kind::error) return status;  // memory of a failed device cannot be read
+  if (status.kind == LaunchStatus::Kind::error) {  // memory of a failed device cannot be read
+    failed_ = true;
+    return status;
+  }
   for (std::size_t t = 0; t < tensors_.size(); ++t) device_[t]->download(after_[t]);
   return status;
 }
@@ -73,7 +103,10 @@ LaunchStatus Execution::launch_quickly(std::string_view fault) {
     device_[t]->describe_contents(tensors_[t].addressed, true);
   }
   LaunchStatus status = builder_->launch()(machine_, id_.kernel, fault, bind_device());
-  if (status.kind == LaunchStatus::Kind::error) return status;
+  if (status.kind == LaunchStatus::Kind::error) {
+    failed_ = true;
+    return status;
+  }
   for (std::size_t t = 0; t < tensors_.size(); ++t)
     if (tensors_[t].decl->role != Role::input) device_[t]->download(after_[t], tensors_[t].addressed);
   return status;

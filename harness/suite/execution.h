@@ -20,10 +20,22 @@ namespace kvr {
 // Output codes of the rows the reference touched, per tensor in declaration order; empty for inputs.
 using OutputCodes = std::vector<std::vector<std::byte>>;
 
+// Memory and inputs of the last case on a machine, for the next one that can use them: neighbouring cases
+// have shapes, and often inputs, in common. Dies before the machine does.
+struct Workspace {
+  std::vector<HostTensor> tensors;
+  std::vector<std::unique_ptr<DeviceMemory>> device;
+  std::vector<HostAllocation> after;
+};
+
 class Execution {
  public:
-  // Describes the case; nothing is allocated yet.
-  Execution(const CaseId& id, Machine& machine, Seed seed);
+  // Describes the case; nothing is allocated yet. Takes what it can use out of `workspace` and leaves its own
+  // there, unless a launch ended in an error (a failed device's memory is of no use to anybody).
+  Execution(const CaseId& id, Machine& machine, Seed seed, Workspace* workspace = nullptr);
+  ~Execution();
+  Execution(const Execution&) = delete;
+  Execution& operator=(const Execution&) = delete;
 
   // The same case under another seed. Memory is reused where the tensors kept their shape.
   void redraw(Seed seed);
@@ -34,6 +46,9 @@ class Execution {
   LaunchStatus launch(unsigned run, std::string_view fault) {
     return launch_with(builder_->launch(), run, fault);
   }
+  // The same once more after a launch that left the inputs as they were: they are not laid out again, only
+  // what lies around them.
+  LaunchStatus launch_again(unsigned run, std::string_view fault);
   // With other arguments: one of builder().argument_faults().
   LaunchStatus launch_with(const CaseBuilder::Launch& launch, unsigned run, std::string_view fault);
   // Inputs only are laid out and outputs only are read back: what a study needs.
@@ -62,9 +77,12 @@ class Execution {
 
  private:
   Bindings bind_device() const;
+  LaunchStatus launch_laid_out(const CaseBuilder::Launch& launch, std::string_view fault);
 
   const CaseId& id_;
   Machine& machine_;
+  Workspace* workspace_;
+  bool failed_ = false;  // a launch ended in an error
   std::optional<CaseBuilder> builder_;
   std::vector<HostTensor> tensors_;
   std::vector<std::unique_ptr<DeviceMemory>> device_;

@@ -51,6 +51,39 @@ void for_each_run(const TensorSpec& spec, std::span<const std::int64_t> rows, Me
   }
 }
 
+// Of the ranges `all`, what lies in none of `holes`. Both ascending and disjoint.
+std::vector<ByteRange> complement(const std::vector<ByteRange>& all, const std::vector<ByteRange>& holes) {
+  std::vector<ByteRange> rest;
+  std::size_t next = 0;
+  for (const ByteRange& range : all) {
+    std::int64_t at = range.begin;
+    while (next < holes.size() && holes[next].end <= at) ++next;
+    for (std::size_t h = next; h < holes.size() && holes[h].begin < range.end; ++h) {
+      if (holes[h].begin > at) rest.push_back({at, holes[h].begin});
+      at = std::max(at, holes[h].end);
+    }
+    if (at < range.end) rest.push_back({at, range.end});
+  }
+  return rest;
+}
+
+// What `tensor` can use of an earlier one of its name.
+void take_over(std::vector<HostTensor>& previous, HostTensor& tensor) {
+  for (std::size_t p = 0; p < previous.size(); ++p) {
+    HostTensor& old = previous[p];
+    if (old.spec.name != tensor.spec.name) continue;
+    tensor.codes = std::move(old.codes);
+    if (!tensor.source || old.source != tensor.source || old.spec.dtype != tensor.spec.dtype ||
+        old.spec.shape != tensor.spec.shape || old.rows != tensor.rows)
+      tensor.codes.clear();  // its capacity is of use
+    if (old.spec == tensor.spec && old.committed == tensor.committed && old.placement == tensor.placement) {
+      tensor.memory = std::move(old.memory);
+      tensor.taken_from = p;
+    }
+    return;
+  }
+}
+
 }  // namespace
 
 std::vector<HostTensor> materialise(const CaseBuilder& builder, std::string_view data_id,
@@ -62,21 +95,20 @@ std::vector<HostTensor> materialise(const CaseBuilder& builder, std::string_view
     tensor.decl = &decl;
     tensor.rows = existing_rows(decl);
     tensor.addressed = decl.spec.addressed(tensor.rows);
+    tensor.spec = decl.spec;
+    tensor.placement = decl.placement;
+    if (decl.role != Role::output && decl.fill.kind != Fill::Kind::list)
+      tensor.source = Source{builder.seed(), std::string(data_id), decl.fill};
     const std::int64_t bytes = decl.spec.bytes();
     tensor.committed = bytes <= kWholeBytes ? std::vector<ByteRange>{{0, bytes}} : tensor.addressed;
-    const std::size_t t = tensors.size() - 1;
-    if (t < previous.size() && previous[t].memory.bytes() == bytes &&
-        previous[t].committed == tensor.committed) {
-      tensor.memory = std::move(previous[t].memory);
-      tensor.codes = std::move(previous[t].codes);  // for its capacity
-      tensor.reused = true;
-    } else {
-      tensor.memory = HostAllocation(decl.spec, tensor.committed, decl.placement);
-    }
-    if (decl.role == Role::output) {
-      tensor.codes.clear();
-      continue;
-    }
+    take_over(previous, tensor);
+  }
+  previous.clear();  // what is of no use any more makes room for what is missing
+  for (HostTensor& tensor : tensors) {
+    const TensorDecl& decl = *tensor.decl;
+    if (!tensor.taken_from) tensor.memory = HostAllocation(decl.spec, tensor.committed, decl.placement);
+    tensor.around = complement(tensor.memory.committed(), tensor.addressed);
+    if (decl.role == Role::output || !tensor.codes.empty()) continue;
     const RandomStream stream(builder.seed(), data_id, decl.spec.name);
     const std::int64_t row_len = decl.spec.row_len();
     const auto row_bytes = static_cast<std::size_t>(row_len) * dtype_size(decl.spec.dtype);
@@ -93,8 +125,15 @@ std::vector<HostTensor> materialise(const CaseBuilder& builder, std::string_view
 }
 
 void lay_out(HostTensor& tensor, unsigned run) {
-  tensor.memory.poison(poison_byte(run));
+  if (tensor.codes.empty()) return tensor.memory.poison(poison_byte(run));
+  poison_around(tensor, run);
   lay_out_rows(tensor);
+}
+
+void poison_around(HostTensor& tensor, unsigned run) {
+  for (const ByteRange& range : tensor.around)
+    std::memset(tensor.memory.data() + range.begin, std::to_integer<int>(poison_byte(run)),
+                static_cast<std::size_t>(range.end - range.begin));
 }
 
 void lay_out_rows(HostTensor& tensor) {

@@ -42,7 +42,7 @@ CaseId make_case(const Family& family, const Group& group, const std::vector<std
       baseline += fmt::format("/{}={}", axis.key, axis.values.front());
       is_baseline = is_baseline && choice[a] == 0;
     } else {
-      id.data_id += part;
+      if (!axis.variant) id.data_id += part;
       baseline += part;
     }
   }
@@ -117,12 +117,17 @@ std::optional<Tier> parse_tier(std::string_view name) {
 }
 
 Group& Group::axis(std::string key, std::vector<std::string> values) {
-  axes_.push_back({std::move(key), std::move(values), false});
+  axes_.push_back({std::move(key), std::move(values), false, false});
   return *this;
 }
 
 Group& Group::presentation(std::string key, std::vector<std::string> values) {
-  axes_.push_back({std::move(key), std::move(values), true});
+  axes_.push_back({std::move(key), std::move(values), true, false});
+  return *this;
+}
+
+Group& Group::variant(std::string key, std::vector<std::string> values) {
+  axes_.push_back({std::move(key), std::move(values), false, true});
   return *this;
 }
 

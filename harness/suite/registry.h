@@ -28,6 +28,9 @@ struct Axis {
   // inputs are equal along it, and so must the output bits be. The first value is the baseline the others are
   // compared with.
   bool presentation = false;
+  // A variant axis changes what the kernel is asked to do with the same data (a scale, an output format):
+  // inputs are equal along it, outputs need not be.
+  bool variant = false;
 };
 
 class Group {
@@ -35,6 +38,7 @@ class Group {
   Group(std::string name, Tier tier) : name_(std::move(name)), tier_(tier) {}
   Group& axis(std::string key, std::vector<std::string> values);
   Group& presentation(std::string key, std::vector<std::string> values);
+  Group& variant(std::string key, std::vector<std::string> values);
   // Leaves out combinations that make no sense.
   Group& where(std::function<bool(const Params&)> keep);
 
@@ -57,7 +61,7 @@ struct CaseId {
   Params params;
   Describe describe = nullptr;
   std::string name;      // "k_norm_rope/public/n=37/dtype=bf16/..."
-  std::string data_id;   // the name without presentation axes: keys the random streams
+  std::string data_id;   // the name without presentation and variant axes: keys the random streams
   std::string baseline;  // name of the case it must equal bit for bit along presentation axes; empty: none
 };
 

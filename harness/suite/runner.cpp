@@ -51,8 +51,10 @@ void check_memory(const Execution& execution) {
   throw Decided{Verdict::fail, likely ? fmt::format("{}; likely: {}", *stray, *likely) : *stray};
 }
 
+// `run` 1 follows a run 0 that left the inputs alone.
 void launch(Execution& execution, unsigned run, const RunOptions& options) {
-  const LaunchStatus status = execution.launch(run, options.fault);
+  const LaunchStatus status =
+      run == 0 ? execution.launch(run, options.fault) : execution.launch_again(run, options.fault);
   const bool refused =
       status.kind == LaunchStatus::Kind::refused || status.kind == LaunchStatus::Kind::unsupported;
   if (refused) check_memory(execution);  // no reference yet: a refused launch may touch nothing at all
@@ -179,8 +181,8 @@ void check_schedules(Execution& execution, const OutputCodes& forward, const Run
 }
 
 void run(const CaseId& id, Machine& machine, const PolicyTable& policies, const RunOptions& options,
-         CaseReport& report) {
-  Execution execution(id, machine, options.seed);
+         Workspace* workspace, CaseReport& report) {
+  Execution execution(id, machine, options.seed, workspace);
   if (execution.builder().unsupported())
     throw Decided{Verdict::unsupported, *execution.builder().unsupported()};
   execution.prepare();
@@ -281,11 +283,11 @@ CaseReport unrun_report(const CaseId& id, std::string_view machine, const RunOpt
 }
 
 CaseReport run_case(const CaseId& id, Machine& machine, const PolicyTable& policies,
-                    const RunOptions& options) {
+                    const RunOptions& options, Workspace* workspace) {
   const auto start = std::chrono::steady_clock::now();
   CaseReport report = unrun_report(id, machine.name(), options, Verdict::pass, "");
   try {
-    run(id, machine, policies, options, report);
+    run(id, machine, policies, options, workspace, report);
     report.verdict = Verdict::pass;
   } catch (const Decided& decided) {
     report.verdict = decided.verdict;

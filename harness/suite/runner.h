@@ -10,6 +10,7 @@
 
 #include "harness/judge/policy.h"
 #include "harness/machine/machine.h"
+#include "harness/suite/execution.h"
 #include "harness/suite/registry.h"
 #include "harness/suite/verdict.h"
 
@@ -36,7 +37,7 @@ Policy resolve_policy(const PolicyKey& key, const PolicyTable& policies, const R
 // Throws for harness errors only (std::logic_error: a case that declares nonsense; PolicyError: no policy for
 // an output). Everything a kernel does wrong is a verdict.
 CaseReport run_case(const CaseId& id, Machine& machine, const PolicyTable& policies,
-                    const RunOptions& options);
+                    const RunOptions& options, Workspace* workspace = nullptr);
 
 // The report on a case that was not run, or died: everything but numbers. For whoever finds out.
 CaseReport unrun_report(const CaseId& id, std::string_view machine, const RunOptions& options,

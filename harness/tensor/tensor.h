@@ -47,6 +47,7 @@ struct TensorSpec {
   // Throws std::invalid_argument naming the tensor and the value: negative extents or strides, rank mismatch,
   // 64-bit overflow of the byte size.
   void validate() const;
+  friend bool operator==(const TensorSpec&, const TensorSpec&) = default;
 };
 
 }  // namespace kvr

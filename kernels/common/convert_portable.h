@@ -6,7 +6,8 @@
 // which tests compare with it exhaustively. Needs nothing but types.h, so host tests can include it on every
 // platform.
 //
-// All of it is round to nearest, ties to even. Three tricks carry it:
+// All of it is round to nearest, ties to even. No branches: data decide which case it is, so no predictor
+// does. Three tricks carry it:
 //  - mantissa overflow carries into the exponent, so rounding a normal number is one integer addition;
 //  - adding 2^k to a small number makes the float adder round it to the quantum 2^(k - 23): that is how
 //  subnormals of
@@ -42,6 +43,13 @@ KVR_PORTABLE float float_from_bits(std::uint32_t bits) {
 inline constexpr std::uint32_t kFloatSign = 0x80000000U;
 inline constexpr std::uint32_t kFloatInfinity = 0x7F800000U;
 
+// `a` where the condition holds, else `b`: both are there already, and compilers that see a `?:` like to turn
+// it into a jump around one of them, which no predictor knows and no vector unit has.
+KVR_PORTABLE std::uint32_t choose(bool condition, std::uint32_t a, std::uint32_t b) {
+  const std::uint32_t mask = 0U - static_cast<std::uint32_t>(condition);
+  return (a & mask) | (b & ~mask);
+}
+
 KVR_PORTABLE float to_float(bf16 value) {
   return float_from_bits(static_cast<std::uint32_t>(value.bits) << 16);
 }
@@ -53,13 +61,10 @@ KVR_PORTABLE float to_float(fp16 value) {
   const std::uint32_t sign = static_cast<std::uint32_t>(value.bits & 0x8000U) << 16;
   const std::uint32_t magnitude = static_cast<std::uint32_t>(value.bits & 0x7FFFU) << 13;
   const std::uint32_t exponent = magnitude & kFloatInfinity;
-  std::uint32_t bits = magnitude + (112U << 23);
-  if (exponent == 31U << 23) {
-    bits += 112U << 23;  // infinity and NaN: 31 + 224 = 255
-  } else if (exponent == 0) {
-    bits = float_bits(float_from_bits(bits + (1U << 23)) - 0x1p-14F);
-  }
-  return float_from_bits(sign | bits);
+  // Infinity and NaN: 31 + 224 = 255.
+  const std::uint32_t normal = magnitude + (112U << 23) + choose(exponent == 31U << 23, 112U << 23, 0);
+  const std::uint32_t subnormal = float_bits(float_from_bits(magnitude + (113U << 23)) - 0x1p-14F);
+  return float_from_bits(sign | choose(exponent == 0, subnormal, normal));
 }
 
 // e5m2 is the upper byte of fp16.
@@ -103,9 +108,10 @@ KVR_PORTABLE float from_float<float>(float value) {
 template <>
 KVR_PORTABLE bf16 from_float<bf16>(float value) {
   const std::uint32_t bits = float_bits(value);
-  // Without this test the addition below turns 0x7FFFFFFF into -0 and 0x7F800001 into infinity.
-  if ((bits & ~kFloatSign) > kFloatInfinity) return {static_cast<std::uint16_t>((bits >> 16) | 0x0040U)};
-  return {static_cast<std::uint16_t>((bits + 0x7FFFU + ((bits >> 16) & 1U)) >> 16)};
+  const std::uint32_t rounded = (bits + 0x7FFFU + ((bits >> 16) & 1U)) >> 16;
+  // The addition turns the NaN 0x7FFFFFFF into -0 and 0x7F800001 into infinity.
+  const bool nan = (bits & ~kFloatSign) > kFloatInfinity;
+  return {static_cast<std::uint16_t>(nan ? (bits >> 16) | 0x0040U : rounded)};
 }
 
 template <>
@@ -113,15 +119,14 @@ KVR_PORTABLE fp16 from_float<fp16>(float value) {
   const std::uint32_t bits = float_bits(value);
   const std::uint32_t sign = (bits & kFloatSign) >> 16;
   const std::uint32_t magnitude = bits & ~kFloatSign;
-  std::uint32_t code = 0;
-  if (magnitude >= 0x47800000U) {  // 2^16 and above, where no rounding is needed to see the overflow
-    code = magnitude > kFloatInfinity ? 0x7E00U : 0x7C00U;
-  } else if (magnitude < 0x38800000U) {  // below 2^-14: quantum 2^-24 = ULP of 0.5
-    code = float_bits(float_from_bits(magnitude) + 0.5F) - 0x3F000000U;
-  } else {  // [65520, 65536) carries into the exponent and becomes infinity by itself
-    code = (magnitude - (112U << 23) + 0xFFFU + ((magnitude >> 13) & 1U)) >> 13;
-  }
-  return {static_cast<std::uint16_t>(sign | code)};
+  // [65520, 65536) carries into the exponent and becomes infinity by itself.
+  const std::uint32_t normal = (magnitude - (112U << 23) + 0xFFFU + ((magnitude >> 13) & 1U)) >> 13;
+  // Below 2^-14: quantum 2^-24 = ULP of 0.5.
+  const std::uint32_t subnormal = float_bits(float_from_bits(magnitude) + 0.5F) - 0x3F000000U;
+  // 2^16 and above, where no rounding is needed to see the overflow.
+  const std::uint32_t special = choose(magnitude > kFloatInfinity, 0x7E00U, 0x7C00U);
+  const std::uint32_t finite = choose(magnitude < 0x38800000U, subnormal, normal);
+  return {static_cast<std::uint16_t>(sign | choose(magnitude >= 0x47800000U, special, finite))};
 }
 
 // Magnitude (not NaN, already clamped to the format's largest value) to a magnitude code.
@@ -130,7 +135,6 @@ template <std::uint32_t Dropped, std::uint32_t Rebias>
 KVR_PORTABLE std::uint32_t encode_fp8(std::uint32_t magnitude, float magic) {
   constexpr std::uint32_t kSmallestNormal = (Rebias + 1) << 23;
   constexpr std::uint32_t kBelowHalf = (1U << (Dropped - 1)) - 1;
-  // Both, then a choice: which one it is, no branch predictor knows.
   const std::uint32_t subnormal = float_bits(float_from_bits(magnitude) + magic) - float_bits(magic);
   const std::uint32_t normal =
       (magnitude - (Rebias << 23) + kBelowHalf + ((magnitude >> Dropped) & 1U)) >> Dropped;
@@ -154,21 +158,20 @@ KVR_PORTABLE e4m3fn from_float_saturating<e4m3fn>(float value, float max) {
   const std::uint32_t bits = float_bits(value);
   const std::uint32_t sign = (bits & kFloatSign) >> 24;
   const std::uint32_t magnitude = bits & ~kFloatSign;
-  if (magnitude > kFloatInfinity) return {static_cast<std::uint8_t>(sign | 0x7FU)};
   const std::uint32_t clamped = clamp_magnitude(magnitude, max, 0x43E00000U);  // 448
-  return {static_cast<std::uint8_t>(sign | encode_fp8<20, 120>(clamped, 0x1p14F))};
+  const std::uint32_t code = encode_fp8<20, 120>(clamped, 0x1p14F);
+  return {static_cast<std::uint8_t>(sign | (magnitude > kFloatInfinity ? 0x7FU : code))};
 }
 
 template <>
 KVR_PORTABLE e4m3fnuz from_float_saturating<e4m3fnuz>(float value, float max) {
   const std::uint32_t bits = float_bits(value);
   const std::uint32_t magnitude = bits & ~kFloatSign;
-  if (magnitude > kFloatInfinity) return {0x80U};
   const std::uint32_t clamped = clamp_magnitude(magnitude, max, 0x43700000U);  // 240
   const std::uint32_t code = encode_fp8<20, 119>(clamped, 0x1p13F);
   // No -0 in this format: a sign bit on a zero would be its NaN.
   const std::uint32_t sign = code != 0 ? (bits & kFloatSign) >> 24 : 0;
-  return {static_cast<std::uint8_t>(sign | code)};
+  return {static_cast<std::uint8_t>(magnitude > kFloatInfinity ? 0x80U : sign | code)};
 }
 
 template <>
@@ -176,17 +179,17 @@ KVR_PORTABLE e5m2 from_float_saturating<e5m2>(float value, float max) {
   const std::uint32_t bits = float_bits(value);
   const std::uint32_t sign = (bits & kFloatSign) >> 24;
   const std::uint32_t magnitude = bits & ~kFloatSign;
-  if (magnitude > kFloatInfinity) return {static_cast<std::uint8_t>(sign | 0x7EU)};
   const std::uint32_t clamped = clamp_magnitude(magnitude, max, 0x47600000U);  // 57344
-  return {static_cast<std::uint8_t>(sign | encode_fp8<21, 112>(clamped, 0x1p7F))};
+  const std::uint32_t code = encode_fp8<21, 112>(clamped, 0x1p7F);
+  return {static_cast<std::uint8_t>(sign | (magnitude > kFloatInfinity ? 0x7EU : code))};
 }
 
 // int8 has no NaN: it becomes 0. 1.5 * 2^23 makes the float adder round to integers, negative ones too.
 template <>
 KVR_PORTABLE std::int8_t from_float_saturating<std::int8_t>(float value, float max) {
   const float limit = max < 127.0F ? max : 127.0F;
-  if (value != value) return 0;
-  const float clamped = value > limit ? limit : value < -limit ? -limit : value;
+  const float number = value == value ? value : 0.0F;
+  const float clamped = number > limit ? limit : number < -limit ? -limit : number;
   return static_cast<std::int8_t>(static_cast<std::int32_t>(float_bits(clamped + 0x1.8p23F) - 0x4B400000U));
 }
 

@@ -68,6 +68,12 @@ KVR_DEVICE void store_chunk(T* to, const Chunk& x, int count, bool wide) {
   }
 }
 
+template <class T>
+KVR_DEVICE void round_chunk(Chunk& x) {
+#pragma unroll
+  for (int e = 0; e < kChunk; ++e) x[e] = round_to<T>(x[e]);
+}
+
 KVR_DEVICE float tree_sum(const Chunk& x) {
   return ((x[0] + x[1]) + (x[2] + x[3])) + ((x[4] + x[5]) + (x[6] + x[7]));
 }
@@ -95,10 +101,8 @@ struct Row {
     if (residual == nullptr) return x;
     const Chunk more = load_chunk(residual + column, count, wide_residual);
 #pragma unroll
-    for (int e = 0; e < kChunk; ++e) {
-      x[e] += more[e];
-      if (rounded_sum) x[e] = round_to<T>(x[e]);
-    }
+    for (int e = 0; e < kChunk; ++e) x[e] += more[e];
+    if (rounded_sum) round_chunk<T>(x);
     return x;
   }
   // For the pass after which nobody reads the residual again.
@@ -121,19 +125,16 @@ KVR_DEVICE Chunk normalise(const NormQuantArgs& args, const Access& access, cons
   const Chunk w = load_parameter<T>(args.weight, args.weight_dtype, column, count, access.weight);
   Chunk v;
 #pragma unroll
-  for (int e = 0; e < kChunk; ++e) {
-    float t = (x[e] - mean) * r;
-    if (rounds) t = round_to<T>(t);
-    v[e] = t * w[e];
-    if (rounds) v[e] = round_to<T>(v[e]);
-  }
+  for (int e = 0; e < kChunk; ++e) v[e] = (x[e] - mean) * r;
+  if (rounds) round_chunk<T>(v);
+#pragma unroll
+  for (int e = 0; e < kChunk; ++e) v[e] *= w[e];
+  if (rounds) round_chunk<T>(v);
   if (args.norm == Norm::layer) {
     const Chunk b = load_parameter<T>(args.bias, args.weight_dtype, column, count, access.bias);
 #pragma unroll
-    for (int e = 0; e < kChunk; ++e) {
-      v[e] += b[e];
-      if (rounds) v[e] = round_to<T>(v[e]);
-    }
+    for (int e = 0; e < kChunk; ++e) v[e] += b[e];
+    if (rounds) round_chunk<T>(v);
   }
   return v;
 }
@@ -179,10 +180,6 @@ KVR_DEVICE void quantise(const NormQuantArgs& args, bool wide, std::int64_t at, 
       if (e < count) to[e] = codes[e];
   }
 }
-
-struct BlockMaxPropagatingNan {
-  KVR_DEVICE float operator()(float x) const { return group_max_propagating_nan<32>(x); }
-};
 
 // Kept: chunks per thread that live in registers; 0: the row is read again for each pass.
 template <class T, int Kept>
@@ -279,7 +276,7 @@ KVR_GLOBAL void __launch_bounds__(kMaxThreads)
   });
   if (args.quantiser != Quantiser::per_token) return;
 
-  float amax = block_reduce(row_amax, scratch, 0.0F, BlockMaxPropagatingNan{});
+  float amax = block_amax_propagating_nan(row_amax, scratch);
   const float bound = args.scale_ub_at != nullptr ? *args.scale_ub_at : args.scale_ub;
   if (bound != bound || amax > bound) amax = bound;  // a NaN amax stays NaN
   const float scale = dynamic_scale(args, amax);

@@ -37,21 +37,21 @@ Group& with_shapes(Group& group) {
   return group.axis("n", {"1", "2048", "4096"})
       .axis("h", {"1", "64", "128", "1024", "1025", "1027", "1029", "5120", "5137"})
       .axis("dtype", {"bf16", "f32"})
-      .axis("res", {"none", "f32_sum"})
-      .axis("layout", {"contiguous", "strided"});
+      .variant("layout", {"contiguous", "strided"})
+      .variant("res", {"none", "f32_sum"});
 }
 
 std::vector<Group> groups() {
   Group token = full("public_token");
   with_shapes(token)
-      .axis("q", {"token"})
-      .axis("out", {"fp8", "int8"})
+      .variant("q", {"token"})
+      .variant("out", {"fp8", "int8"})
       .axis("std", {"1/h"})
       .where(public_shape);
   Group bound = full("public_token_bound");
   with_shapes(bound)
-      .axis("q", {"token"})
-      .axis("ub", {"q75"})
+      .variant("q", {"token"})
+      .variant("ub", {"q75"})
       .axis("std", {"1/h", "eps"})
       .where([](const Params& p) {
         const bool one_column = p.integer("h") == 1;
@@ -60,9 +60,9 @@ std::vector<Group> groups() {
       });
   Group group = full("public_group");
   with_shapes(group)
-      .axis("q", {"g64", "g128"})
-      .axis("out", {"fp8", "int8"})
-      .axis("scales", {"col", "col4"})
+      .variant("q", {"g64", "g128"})
+      .variant("out", {"fp8", "int8"})
+      .variant("scales", {"col", "col4"})
       .axis("std", {"1/h"})
       .where([](const Params& p) {
         const bool padded = p.text("scales") == "col4";
@@ -73,10 +73,10 @@ std::vector<Group> groups() {
   fixed.axis("n", {"7", "83", "4096"})
       .axis("h", {"8", "768", "769", "5120", "5125", "8192"})
       .axis("dtype", {"fp16", "bf16", "f32"})
-      .axis("res", {"none", "f32_sum"})
-      .axis("q", {"static"})
-      .axis("scale", {"0.01", "1", "10"})
-      .axis("layout", {"contiguous", "strided"})
+      .variant("layout", {"contiguous", "strided"})
+      .variant("res", {"none", "f32_sum"})
+      .variant("q", {"static"})
+      .variant("scale", {"0.01", "1", "10"})
       .axis("std", {"1/2h"});
   // What the quick tier is too short for.
   Group batch = full("batch_4096");

@@ -105,16 +105,29 @@ TEST_CASE("replay takes a name as printed and shows the numbers of a pass") {
   }
 }
 
-TEST_CASE("inputs and verdicts do not depend on the number of threads") {
+TEST_CASE("inputs and outputs do not depend on how many threads, processes and earlier cases there were") {
   if (!kvr_has_device()) SKIP("no device");
   const Folder folder;
-  CHECK(kvr("check k_norm_rope/public --threads 1 --json '" + folder.path("1.json") + "'").exit_code == 0);
-  CHECK(kvr("check k_norm_rope/public --threads 3 --json '" + folder.path("3.json") + "'").exit_code == 0);
-  const Results one = read_results(folder.path("1.json")), three = read_results(folder.path("3.json"));
-  REQUIRE(one.cases.size() == three.cases.size());
-  for (std::size_t i = 0; i < one.cases.size(); ++i) {
-    CHECK(one.cases[i].input_hash == three.cases[i].input_hash);
-    CHECK(one.cases[i].outputs.at(0).output_hash == three.cases[i].outputs.at(0).output_hash);
+  const auto results = [&](const std::string& options) {
+    const std::string file = folder.path("r.json");
+    CHECK(kvr("check k_norm_rope/public or norm_quant/layouts/n=6/h=768/dtype=bf16 " + options + " --json '" +
+              file + "'")
+              .exit_code == 0);
+    return read_results(file);
+  };
+  const Results one = results("--threads 1 --jobs 1");
+  REQUIRE(one.cases.size() > 20);
+  for (const char* options : {"--threads 3 --jobs 1", "--threads 2 --jobs 5", "--no-isolation"}) {
+    const Results other = results(options);
+    CAPTURE(options);
+    REQUIRE(one.cases.size() == other.cases.size());
+    for (std::size_t i = 0; i < one.cases.size(); ++i) {
+      CHECK(one.cases[i].name == other.cases[i].name);
+      CHECK(one.cases[i].input_hash == other.cases[i].input_hash);
+      REQUIRE(one.cases[i].outputs.size() == other.cases[i].outputs.size());
+      for (std::size_t o = 0; o < one.cases[i].outputs.size(); ++o)
+        CHECK(one.cases[i].outputs[o].output_hash == other.cases[i].outputs[o].output_hash);
+    }
   }
 }
 

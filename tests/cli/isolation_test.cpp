@@ -95,11 +95,13 @@ TEST_CASE("unsupported is a verdict with a reason; a run of nothing else is exit
 }
 
 TEST_CASE("after the first failure, --fail-fast reports the rest as not run") {
-  check_verdicts(check("conduct/five --fail-fast", 1), {{Verdict::pass, ""},
-                                                        {Verdict::crash, "SIGABRT"},
-                                                        {Verdict::skipped, "--fail-fast"},
-                                                        {Verdict::skipped, "--fail-fast"},
-                                                        {Verdict::skipped, "--fail-fast"}});
+  for (const char* jobs : {"1", "4"})
+    check_verdicts(check(std::string("conduct/five --fail-fast --jobs ") + jobs, 1),
+                   {{Verdict::pass, ""},
+                    {Verdict::crash, "SIGABRT"},
+                    {Verdict::skipped, "--fail-fast"},
+                    {Verdict::skipped, "--fail-fast"},
+                    {Verdict::skipped, "--fail-fast"}});
 }
 
 TEST_CASE("a source fault runs in place of the kernel and turns it red") {

@@ -342,7 +342,7 @@ TEST_CASE("an alternative that does not cover an output leaves it to the shipped
   if (!kvr_has_device()) SKIP("no device");
   const Ran ran =
       kvr("study "
-          "norm_quant/public_token/n=1/h=64/dtype=bf16/res=f32_sum/layout=contiguous/q=token/out=fp8/std=1/h "
+          "norm_quant/public_token/n=1/h=64/dtype=bf16/layout=contiguous/res=f32_sum/q=token/out=fp8/std=1/h "
           "--draws 5 --policy vllm-residual");
   CAPTURE(ran.out, ran.err);
   CHECK(ran.exit_code == 0);

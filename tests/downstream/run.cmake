@@ -15,6 +15,7 @@ if(MODE STREQUAL "installed")
   execute_process(COMMAND ${CMAKE_COMMAND} --install "${KVR_BINARY_DIR}" --prefix "${WORK_DIR}/prefix"
     OUTPUT_QUIET COMMAND_ERROR_IS_FATAL ANY)
   list(PREPEND prefixes "${WORK_DIR}/prefix")
+  list(APPEND options "-DKVR_BUILD_FAULTS=ON")  # whatever the build of kvr itself leaves out
 else()
   list(APPEND options "-DKVR_SOURCE_DIR=${KVR_SOURCE_DIR}" "-DKVR_PLATFORM=${KVR_PLATFORM}")
 endif()

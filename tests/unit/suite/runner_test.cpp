@@ -125,7 +125,11 @@ const bool cases_registered = register_cases("double", describe,
                                              {Group("all", Tier::quick)
                                                   .axis("n", {"0", "1", "5"})
                                                   .axis("fill", {"normal", "zero", "refused"})
-                                                  .presentation("layout", {"packed", "padded"})});
+                                                  .presentation("layout", {"packed", "padded"}),
+                                              Group("variants", Tier::quick)
+                                                  .axis("n", {"2"})
+                                                  .axis("fill", {"normal"})
+                                                  .variant("layout", {"packed", "padded"})});
 
 CaseReport run(const std::string& fault, const std::string& name, const std::string& rule = "exact") {
   FakeMachine machine;
@@ -214,6 +218,48 @@ TEST_CASE("a wrong kernel that the policy accepts on the baseline still fails ag
   const CaseReport report = run("padded_differs", "n=5/fill=normal/layout=padded", "atol=0.01");
   CHECK(report.verdict == Verdict::fail);
   CHECK_THAT(report.reason, ContainsSubstring("'y' differs in bits from the same data"));
+}
+
+TEST_CASE("cases along a variant axis share their inputs and no baseline") {
+  const CaseId* packed = find_case("double/variants/n=2/fill=normal/layout=packed");
+  const CaseId* padded = find_case("double/variants/n=2/fill=normal/layout=padded");
+  REQUIRE(packed != nullptr);
+  REQUIRE(padded != nullptr);
+  CHECK(packed->data_id == "double/n=2/fill=normal");
+  CHECK(padded->data_id == packed->data_id);
+  CHECK(padded->baseline.empty());
+}
+
+// Cases one after the other in one workspace see what they would see alone: inputs that later cases share are
+// taken over, everything else is drawn and laid out anew, and a kernel that leaves y unwritten is still found
+// out.
+TEST_CASE("a workspace changes nothing but the time a case takes") {
+  FakeMachine machine;
+  const PolicyTable policies =
+      PolicyTable::parse("[[row]]\nkernel = \"double\"\nexact = true\nreason = \"x2 is exact\"\n", "inline");
+  Workspace workspace;
+  const auto compare = [&](const std::string& name, std::uint64_t seed, const std::string& fault) {
+    CAPTURE(name, seed, fault);
+    const CaseId* id = find_case("double/all/" + name);
+    REQUIRE(id != nullptr);
+    RunOptions options;
+    options.seed = Seed{seed};
+    options.fault = fault;
+    const CaseReport alone = run_case(*id, machine, policies, options);
+    const CaseReport after_others = run_case(*id, machine, policies, options, &workspace);
+    CHECK(after_others.verdict == alone.verdict);
+    CHECK(after_others.reason == alone.reason);
+    CHECK(after_others.input_hash == alone.input_hash);
+    REQUIRE(after_others.outputs.size() == alone.outputs.size());
+    for (std::size_t o = 0; o < alone.outputs.size(); ++o)
+      CHECK(after_others.outputs[o].output_hash == alone.outputs[o].output_hash);
+  };
+  for (const std::uint64_t seed : {1U, 1U, 2U})
+    for (const char* name :
+         {"n=5/fill=normal/layout=packed", "n=5/fill=normal/layout=padded", "n=5/fill=zero/layout=padded",
+          "n=0/fill=normal/layout=packed", "n=1/fill=normal/layout=packed"})
+      for (const char* fault : {"", "never_runs", "changes_input", "launch_fails"})
+        compare(name, seed, fault);
 }
 
 // Every row of y from one and the same row of x, so that n is a matter of presentation.
