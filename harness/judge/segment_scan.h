@@ -55,8 +55,8 @@ template <class Real>
 using ScanFunction = void (*)(const std::byte* codes, const Real* expected, std::int64_t count,
                               const ScanRule<Real>& rule, Scan<Real>& scan);
 
-// The best scan for this processor, to be called with this rule only; nullptr for integer formats, which only
-// the exact pass handles.
+// The best scan for this processor, to be called with this rule only; nullptr for integer formats other than
+// int8, which only the exact pass handles.
 template <class Real>
 ScanFunction<Real> scan_for(DType dtype, const ScanRule<Real>& rule);
 extern template ScanFunction<float> scan_for<float>(DType dtype, const ScanRule<float>& rule);

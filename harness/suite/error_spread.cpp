@@ -11,9 +11,12 @@
 #include <limits>
 #include <map>
 #include <set>
+#include <type_traits>
+#include <variant>
 #include <vector>
 
 #include "harness/judge/element.h"
+#include "harness/judge/segment_scan.h"
 #include "harness/suite/null_answers.h"
 
 namespace kvr {
@@ -36,13 +39,36 @@ struct Part {
   std::int64_t counted = 0;
 };
 
-void scan_rows(const Outcome& outcome, std::int64_t begin, std::int64_t end, Part& part) {
-  Rule exact, bounded;
-  exact.exact = true;
+// A scan of the judge's (segment_scan.h) for this outcome's codes; nullptr: none knows its dtype.
+template <class Real>
+ScanFunction<Real> scan_of(const Outcome& outcome, const ElementJudge& elements, ScanRule<Real>& rule) {
+  if (std::isfinite(elements.clamp())) {
+    rule.clamp = static_cast<Real>(elements.clamp());
+    if (static_cast<double>(rule.clamp) != elements.clamp()) return nullptr;
+  }
+  return scan_for<Real>(outcome.dtype, rule);
+}
+
+// Adds elements [begin, begin + count) when the scan finds that each code is RN(expected); else false.
+template <class Real>
+bool add_equal(const Outcome& outcome, ScanFunction<Real> scan_codes, const ScanRule<Real>& rule,
+               const Real* expected, std::int64_t begin, std::int64_t count, Part& part) {
+  Scan<Real> scan;
+  scan_codes(outcome.actual.data() + static_cast<std::size_t>(begin) * dtype_size(outcome.dtype),
+             expected + begin, count, rule, scan);
+  if (scan.unusual || scan.differing != 0) return false;
+  part.ulps += fold_lanes(scan.ulps);
+  part.max_error = std::max(part.max_error, static_cast<double>(scan.max_error));
+  part.counted += count;
+  return true;
+}
+
+void scan_elements(const Outcome& outcome, const ElementJudge& elements, std::int64_t begin, std::int64_t end,
+                   Part& part) {
+  Rule bounded;
   bounded.budget = 1.0;
-  const ElementJudge elements(outcome, exact);
   const ElementJudge within_bounds(outcome, bounded);
-  for (std::int64_t index = begin * outcome.row_len; index < end * outcome.row_len; ++index) {
+  for (std::int64_t index = begin; index < end; ++index) {
     const Finding finding = elements.at(index);
     const bool explained =
         finding.distance != 0 && finding.finite && !outcome.budget.empty() && !within_bounds.at(index).fails;
@@ -54,6 +80,26 @@ void scan_rows(const Outcome& outcome, std::int64_t begin, std::int64_t end, Par
     part.max_error = std::max(part.max_error, std::fabs(finding.difference));
     ++part.counted;
   }
+}
+
+void scan_rows(const Outcome& outcome, std::int64_t begin, std::int64_t end, Part& part) {
+  Rule exact;
+  exact.exact = true;
+  const ElementJudge elements(outcome, exact);
+  const std::int64_t last = end * outcome.row_len;
+  std::visit(
+      [&](const auto& expected) {
+        using Real = std::remove_cvref_t<decltype(expected[0])>;
+        ScanRule<Real> rule;
+        const ScanFunction<Real> scan_codes = scan_of<Real>(outcome, elements, rule);
+        for (std::int64_t at = begin * outcome.row_len; at < last; at += kSegment) {
+          const std::int64_t count = std::min(kSegment, last - at);
+          if (scan_codes == nullptr ||
+              !add_equal<Real>(outcome, scan_codes, rule, expected.data(), at, count, part))
+            scan_elements(outcome, elements, at, at + count, part);
+        }
+      },
+      outcome.expected);
 }
 
 Part scan(const Outcome& outcome) {
