@@ -163,9 +163,13 @@ class CaseBuilder {
   // A known mistake of a caller or a kernel that can be made by changing arguments: eps a hundred times too
   // large, another pairing, a packed stride. The fault matrix launches with it (some policy must notice), and
   // a failing output is compared with the reference under it (a match names the mistake). Call after bind().
-  // The change must stay inside the case's memory.
+  // The change must stay inside the case's memory. One that addresses elements the case itself does not (a
+  // packed stride) says so, and is left out where a tensor has rows that do not exist: large tensors have
+  // memory around what the case addresses only.
+  enum class Addresses : std::uint8_t { same, others };
   template <class Args>
-  void argument_fault(std::string name, std::function<void(Args&)> change) {
+  void argument_fault(std::string name, std::function<void(Args&)> change,
+                      Addresses addresses = Addresses::same) {
     const auto bind = std::any_cast<std::function<Args(const Bindings&)>>(bind_);
     const auto changed = [bind, change](const Bindings& at) {
       Args args = bind(at);
@@ -177,7 +181,7 @@ class CaseBuilder {
          [changed](Machine& machine, std::string_view kernel, std::string_view fault, const Bindings& at) {
            return machine.launch<Args>(kernel, changed(at), fault);
          },
-         [changed](const Bindings& at) { return std::any(changed(at)); }});
+         [changed](const Bindings& at) { return std::any(changed(at)); }, addresses});
   }
   // Fills an Expected per output. Reads inputs through host pointers; in/out tensors still hold their initial
   // values.
@@ -202,6 +206,7 @@ class CaseBuilder {
     std::string name;
     Launch launch;
     HostArgs host_args;
+    Addresses addresses = Addresses::same;
   };
   struct TrafficLimit {
     double ratio;

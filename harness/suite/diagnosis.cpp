@@ -230,6 +230,7 @@ std::optional<std::string> explain(Execution& execution, std::size_t t, const Ou
                                    const Rule& rule) {
   const std::string& name = execution.tensors()[t].decl->spec.name;
   for (const CaseBuilder::ArgumentFault& fault : execution.builder().argument_faults()) {
+    if (!execution.can_try(fault)) continue;
     const Expectations expectations = execution.reference_with(fault.host_args);
     const auto found = expectations.find(name);
     if (found == expectations.end() || found->second.row_ids() != execution.expected(t)->row_ids() ||

@@ -62,6 +62,13 @@ Bindings Execution::bind_device() const {
   return at;
 }
 
+bool Execution::can_try(const CaseBuilder::ArgumentFault& fault) const {
+  return fault.addresses == CaseBuilder::Addresses::same ||
+         std::all_of(tensors_.begin(), tensors_.end(), [](const HostTensor& tensor) {
+           return tensor.committed == std::vector<ByteRange>{{0, tensor.spec.bytes()}};
+         });
+}
+
 LaunchStatus Execution::launch_with(const CaseBuilder::Launch& launch, unsigned run, std::string_view fault) {
   for (std::size_t t = 0; t < tensors_.size(); ++t) {
     lay_out(tensors_[t], run);

@@ -49,7 +49,9 @@ class Execution {
   // The same once more after a launch that left the inputs as they were: they are not laid out again, only
   // what lies around them.
   LaunchStatus launch_again(unsigned run, std::string_view fault);
-  // With other arguments: one of builder().argument_faults().
+  // Whether this case has the memory that the fault addresses.
+  bool can_try(const CaseBuilder::ArgumentFault& fault) const;
+  // With other arguments: one of builder().argument_faults() that can be tried.
   LaunchStatus launch_with(const CaseBuilder::Launch& launch, unsigned run, std::string_view fault);
   // Inputs only are laid out and outputs only are read back: what a study needs.
   LaunchStatus launch_quickly(std::string_view fault);

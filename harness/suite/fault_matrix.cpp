@@ -94,7 +94,7 @@ class CaseFaults {
     ++matrix_.cases;
     apply_output_faults();
     for (const CaseBuilder::ArgumentFault& fault : execution_.builder().argument_faults())
-      launch_fault(FaultKind::argument, fault.name, fault.launch, "");
+      if (execution_.can_try(fault)) launch_fault(FaultKind::argument, fault.name, fault.launch, "");
     if (!options_.source_faults) return;
     for (const std::string& name :
          kernel_faults(execution_.id().kernel, execution_.machine().properties().build))

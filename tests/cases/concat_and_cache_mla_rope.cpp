@@ -339,10 +339,13 @@ void describe(CaseBuilder& c) {
           static_cast<std::byte*>(args.cache) + args.cache_entry_stride * size(args.cache_format.encoding);
     });
   if (at.k > z.r)
-    c.argument_fault<Args>("k stride packed", [](Args& args) { args.k_token_stride = args.rotary_dim; });
+    c.argument_fault<Args>(
+        "k stride packed", [](Args& args) { args.k_token_stride = args.rotary_dim; },
+        CaseBuilder::Addresses::others);
   if (at.kv_c > z.l)
-    c.argument_fault<Args>("kv_c stride packed",
-                           [](Args& args) { args.kv_c_token_stride = args.latent_dim; });
+    c.argument_fault<Args>(
+        "kv_c stride packed", [](Args& args) { args.kv_c_token_stride = args.latent_dim; },
+        CaseBuilder::Addresses::others);
 }
 
 std::vector<std::string> numbers(std::int64_t begin, std::int64_t end) {

@@ -170,8 +170,9 @@ void describe(CaseBuilder& c) {
                                   [](KNormRopeArgs& args) { args.weight = args.bias; });
   c.argument_fault<KNormRopeArgs>("weight in place of bias",
                                   [](KNormRopeArgs& args) { args.bias = args.weight; });
-  c.argument_fault<KNormRopeArgs>("k stride packed",
-                                  [](KNormRopeArgs& args) { args.k_row_stride = args.head_dim; });
+  c.argument_fault<KNormRopeArgs>(
+      "k stride packed", [](KNormRopeArgs& args) { args.k_row_stride = args.head_dim; },
+      CaseBuilder::Addresses::others);
   if (!at_ends)
     c.argument_fault<KNormRopeArgs>("position + 1",
                                     [](KNormRopeArgs& args) { args.cos_sin += args.cos_sin_row_stride; });

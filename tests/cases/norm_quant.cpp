@@ -216,11 +216,15 @@ void add_argument_faults(CaseBuilder& c, const NormQuantArgs& args, bool has_res
     c.argument_fault<Args>("weight in place of bias", [](Args& a) { a.bias = a.weight; });
   }
   if (args.in_row_stride > args.width)
-    c.argument_fault<Args>("in stride packed", [](Args& a) { a.in_row_stride = a.width; });
+    c.argument_fault<Args>(
+        "in stride packed", [](Args& a) { a.in_row_stride = a.width; }, CaseBuilder::Addresses::others);
   if (has_residual && args.residual_row_stride > args.width)
-    c.argument_fault<Args>("residual stride packed", [](Args& a) { a.residual_row_stride = a.width; });
+    c.argument_fault<Args>(
+        "residual stride packed", [](Args& a) { a.residual_row_stride = a.width; },
+        CaseBuilder::Addresses::others);
   if (args.out_row_stride > args.width)
-    c.argument_fault<Args>("out stride packed", [](Args& a) { a.out_row_stride = a.width; });
+    c.argument_fault<Args>(
+        "out stride packed", [](Args& a) { a.out_row_stride = a.width; }, CaseBuilder::Addresses::others);
 }
 
 }  // namespace
