@@ -202,7 +202,7 @@ bool FaultRow::killed(std::size_t policy) const {
                      [](const auto& cell) { return cell.second.killed > 0; });
 }
 
-std::vector<const FaultRow*> FaultMatrix::survivors(std::size_t policy) const {
+std::vector<const FaultRow*> FaultMatrix::survivors(std::size_t policy) const& {
   std::vector<const FaultRow*> alive;
   for (const FaultRow& row : rows)
     if (row.applied(policy) && !row.killed(policy)) alive.push_back(&row);

@@ -46,7 +46,9 @@ struct FaultMatrix {
   std::vector<FaultRow> rows;
   std::int64_t cases = 0;
   // Rows that applied somewhere and that policy `p` killed nowhere.
-  std::vector<const FaultRow*> survivors(std::size_t policy) const;
+  // Points into this matrix.
+  std::vector<const FaultRow*> survivors(std::size_t policy) const&;
+  std::vector<const FaultRow*> survivors(std::size_t policy) const&& = delete;
 };
 
 struct FaultOptions {
