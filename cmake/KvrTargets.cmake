@@ -42,5 +42,5 @@ function(kvr_add_unit_test name)
   target_link_libraries(kvr_unit_${name} PRIVATE kvr_options kvr_warnings ${ARG_LINK} Catch2::Catch2WithMain)
   add_test(NAME unit.${name} COMMAND kvr_unit_${name} "~[soak]")
   # 4: Catch2 skipped every test of the program, each with its reason.
-  set_tests_properties(unit.${name} PROPERTIES LABELS "unit;quick" TIMEOUT 300 SKIP_RETURN_CODE 4)
+  set_tests_properties(unit.${name} PROPERTIES LABELS "unit;quick" TIMEOUT 900 SKIP_RETURN_CODE 4)
 endfunction()
