@@ -43,6 +43,13 @@ void add_threads(CLI::App& command, int& threads) {
   command.add_option("--threads", threads, "Host threads (default: 0, all cores)")->type_name("N");
 }
 
+void add_machines(CLI::App& command, std::vector<std::string>& machines, const char* help) {
+  command.add_option("--machine", machines, help)
+      ->type_name("NAME")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+}
+
 void add_policy_file(CLI::App& command, PolicyOptions& options) {
   command
       .add_option("--policy-file", options.file,
@@ -68,12 +75,7 @@ void add_schedule_options(CLI::App& command, ScheduleOptions& options) {
 
 // What check and replay have in common.
 void add_run_options(CLI::App& command, CheckOptions& options) {
-  command
-      .add_option("--machine", options.machines,
-                  "Run here; may be repeated (default: every machine of this build)")
-      ->type_name("NAME")
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  add_machines(command, options.machines, "Run here; may be repeated (default: every machine of this build)");
   command.add_option("--seed", options.seed, "Seed of the inputs, 0 to 2^64-1 (default: 0)")->type_name("N");
   add_threads(command, options.threads);
   command
@@ -237,11 +239,7 @@ Examples:
   kvr faults --fault last_row_unwritten --published
   kvr faults k_norm_rope/public --sensitivity      the smallest error each policy sees)");
   command.add_option("FILTER", options.filter, "Which cases (default: all of the tier)");
-  command
-      .add_option("--machine", options.machines, "Run here; may be repeated (default: every machine present)")
-      ->type_name("NAME")
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  add_machines(command, options.machines, "Run here; may be repeated (default: every machine present)");
   command
       .add_option("--policy", options.policies, "A further column: an alternative or a rule; may be repeated")
       ->type_name("NAME|RULE")
@@ -277,11 +275,7 @@ Examples:
   kvr tighten --draws 20 --fail-on expired,loose   for CI: exit 1 for such rows (needless ones count as loose), and, as
                                                    always, where a row fails a right kernel)");
   command.add_option("FILTER", options.filter, "Which cases (default: all of the quick tier)");
-  command
-      .add_option("--machine", options.machines, "Run here; may be repeated (default: every machine present)")
-      ->type_name("NAME")
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  add_machines(command, options.machines, "Run here; may be repeated (default: every machine present)");
   command.add_option("--draws", options.draws, "Seeds per case (default: 200)")->type_name("N");
   command.add_option("--seed", options.seed, "The first seed (default: 0)")->type_name("N");
   add_threads(command, options.threads);
@@ -310,11 +304,7 @@ share of accesses that are 16 bytes wide; bank conflicts in shared memory; barri
 than 1.05 x its minimum, or more than the limit that it states with a reason; or a kernel has no serving group.)");
   command.add_option("FILTER", options.filter, "Which cases (default: all of the serving groups)");
   command.add_flag("--traffic", options.traffic, "Count memory traffic");
-  command
-      .add_option("--machine", options.machines, "Run here; may be repeated (default: every strict machine)")
-      ->type_name("NAME")
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  add_machines(command, options.machines, "Run here; may be repeated (default: every strict machine)");
   command.add_option("--seed", options.seed, "Seed of the inputs (default: 0)")->type_name("N");
   command.add_option("--json", options.json, "Write every count of every tensor here; - is standard output")
       ->type_name("FILE");

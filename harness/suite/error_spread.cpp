@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "harness/judge/element.h"
-#include "harness/judge/segment_scan.h"
+#include "harness/judge/segment.h"
 #include "harness/suite/null_answers.h"
 
 namespace kvr {
@@ -38,16 +38,6 @@ struct Part {
   double ulps = 0.0, max_error = 0.0;
   std::int64_t counted = 0;
 };
-
-// A scan of the judge's (segment_scan.h) for this outcome's codes; nullptr: none knows its dtype.
-template <class Real>
-ScanFunction<Real> scan_of(const Outcome& outcome, const ElementJudge& elements, ScanRule<Real>& rule) {
-  if (std::isfinite(elements.clamp())) {
-    rule.clamp = static_cast<Real>(elements.clamp());
-    if (static_cast<double>(rule.clamp) != elements.clamp()) return nullptr;
-  }
-  return scan_for<Real>(outcome.dtype, rule);
-}
 
 // Adds elements [begin, begin + count) when the scan finds that each code is RN(expected); else false.
 template <class Real>
@@ -91,7 +81,7 @@ void scan_rows(const Outcome& outcome, std::int64_t begin, std::int64_t end, Par
       [&](const auto& expected) {
         using Real = std::remove_cvref_t<decltype(expected[0])>;
         ScanRule<Real> rule;
-        const ScanFunction<Real> scan_codes = scan_of<Real>(outcome, elements, rule);
+        const ScanFunction<Real> scan_codes = scan_for(elements, rule);
         for (std::int64_t at = begin * outcome.row_len; at < last; at += kSegment) {
           const std::int64_t count = std::min(kSegment, last - at);
           if (scan_codes == nullptr ||
