@@ -11,7 +11,9 @@ set_target_properties(kvr_options PROPERTIES EXPORT_NAME options)
 target_include_directories(kvr_options INTERFACE $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}> $<INSTALL_INTERFACE:include/kvr>)
 target_compile_definitions(kvr_options INTERFACE KVR_PLATFORM_${KVR_PLATFORM}=1)
 target_compile_options(kvr_options INTERFACE
-  $<$<COMPILE_LANGUAGE:CXX>:-ffp-contract=$<IF:$<BOOL:$<TARGET_PROPERTY:KVR_CONTRACTED>>,fast,off>>)
+  $<$<COMPILE_LANGUAGE:CXX>:-ffp-contract=$<IF:$<BOOL:$<TARGET_PROPERTY:KVR_CONTRACTED>>,fast,off>>
+  # Nobody reads the exception flags or errno. No value changes, and selections between floats become vector instructions.
+  $<$<COMPILE_LANGUAGE:CXX>:-fno-trapping-math> $<$<COMPILE_LANGUAGE:CXX>:-fno-math-errno>)
 target_compile_features(kvr_options INTERFACE cxx_std_20)
 
 # This project's own sources. nvcc wraps every line in code of its own, which -Wpedantic and -Wshadow reject.

@@ -17,54 +17,43 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 #include "kernels/common/types.h"
-
-// Always inlined: kernels are compiled several times with different flags (warp sizes, instrumentation) and
-// linked into one program, so an out-of-line copy would be shared between builds that must not share code.
-// The attributes are spelled out because HIP's words for them come with a runtime header that is not needed
-// here.
-#if defined(__CUDACC__) || defined(__HIP__)
-#define KVR_PORTABLE_SIDES __attribute__((host)) __attribute__((device))
-#else
-#define KVR_PORTABLE_SIDES
-#endif
-#define KVR_PORTABLE KVR_PORTABLE_SIDES __attribute__((always_inline)) inline
+#include "kernels/common/words.h"
 
 namespace kvr::portable {
 
-KVR_PORTABLE std::uint32_t float_bits(float value) {
-  return __builtin_bit_cast(std::uint32_t, value);
-}
-KVR_PORTABLE float float_from_bits(std::uint32_t bits) {
-  return __builtin_bit_cast(float, bits);
-}
+// The formulas are written once, for a word or for as many words as a vector register holds (words.h): W is a
+// type of words, a code lies in the low bits of a word. The storage type in front says which format.
 
 inline constexpr std::uint32_t kFloatSign = 0x80000000U;
 inline constexpr std::uint32_t kFloatInfinity = 0x7F800000U;
 
-// `a` where the condition holds, else `b`: both are there already, and compilers that see a `?:` like to turn
-// it into a jump around one of them, which no predictor knows and no vector unit has.
-KVR_PORTABLE std::uint32_t choose(bool condition, std::uint32_t a, std::uint32_t b) {
-  const std::uint32_t mask = 0U - static_cast<std::uint32_t>(condition);
-  return (a & mask) | (b & ~mask);
-}
-
-KVR_PORTABLE float to_float(bf16 value) {
-  return float_from_bits(static_cast<std::uint32_t>(value.bits) << 16);
+template <class W>
+KVR_PORTABLE FloatsOf<W> decode(bf16, W code) {
+  return as_floats(code << 16);
 }
 
 // Exponent field and mantissa moved to their fp32 places give the value times 2^-112 (biases 15 and 127).
 // Adding 112 to the exponent repairs normals; subnormals lack the implicit one, so they borrow 2^-14 and give
 // it back.
-KVR_PORTABLE float to_float(fp16 value) {
-  const std::uint32_t sign = static_cast<std::uint32_t>(value.bits & 0x8000U) << 16;
-  const std::uint32_t magnitude = static_cast<std::uint32_t>(value.bits & 0x7FFFU) << 13;
-  const std::uint32_t exponent = magnitude & kFloatInfinity;
+template <class W>
+KVR_PORTABLE FloatsOf<W> decode(fp16, W code) {
+  const W sign = (code & 0x8000U) << 16;
+  const W magnitude = (code & 0x7FFFU) << 13;
+  const W exponent = magnitude & kFloatInfinity;
   // Infinity and NaN: 31 + 224 = 255.
-  const std::uint32_t normal = magnitude + (112U << 23) + choose(exponent == 31U << 23, 112U << 23, 0);
-  const std::uint32_t subnormal = float_bits(float_from_bits(magnitude + (113U << 23)) - 0x1p-14F);
-  return float_from_bits(sign | choose(exponent == 0, subnormal, normal));
+  const W normal = magnitude + (112U << 23) + choose(exponent == (31U << 23), all<W>(112U << 23), all<W>(0U));
+  const W subnormal = as_words(as_floats(magnitude + (113U << 23)) - 0x1p-14F);
+  return as_floats(sign | choose(exponent == 0U, subnormal, normal));
+}
+
+KVR_PORTABLE float to_float(bf16 value) {
+  return decode(bf16{}, static_cast<std::uint32_t>(value.bits));
+}
+KVR_PORTABLE float to_float(fp16 value) {
+  return decode(fp16{}, static_cast<std::uint32_t>(value.bits));
 }
 
 // e5m2 is the upper byte of fp16.
@@ -77,18 +66,18 @@ KVR_PORTABLE float decode_e4m3(std::uint32_t code, std::uint32_t rebias, float s
   const std::uint32_t sign = (code & 0x80U) << 24;
   const std::uint32_t magnitude = code & 0x7FU;
   const std::uint32_t bits =
-      magnitude < 8 ? float_bits(static_cast<float>(static_cast<std::int32_t>(magnitude)) * subnormal)
+      magnitude < 8 ? as_words(static_cast<float>(static_cast<std::int32_t>(magnitude)) * subnormal)
                     : (magnitude << 20) + (rebias << 23);
-  return float_from_bits(sign | bits);
+  return as_floats(sign | bits);
 }
 
 KVR_PORTABLE float to_float(e4m3fn value) {
-  if ((value.bits & 0x7FU) == 0x7FU) return float_from_bits(0x7FC00000U);
+  if ((value.bits & 0x7FU) == 0x7FU) return as_floats(0x7FC00000U);
   return decode_e4m3(value.bits, 120, 0x1p-9F);
 }
 
 KVR_PORTABLE float to_float(e4m3fnuz value) {
-  if (value.bits == 0x80U) return float_from_bits(0x7FC00000U);
+  if (value.bits == 0x80U) return as_floats(0x7FC00000U);
   return decode_e4m3(value.bits, 119, 0x1p-10F);
 }
 
@@ -96,101 +85,123 @@ KVR_PORTABLE float to_float(float value) {
   return value;
 }
 
-// One definition per storage type.
-template <class T>
-KVR_PORTABLE_SIDES T from_float(float value);
-
-template <>
-KVR_PORTABLE float from_float<float>(float value) {
-  return value;
-}
-
-template <>
-KVR_PORTABLE bf16 from_float<bf16>(float value) {
-  const std::uint32_t bits = float_bits(value);
-  const std::uint32_t rounded = (bits + 0x7FFFU + ((bits >> 16) & 1U)) >> 16;
+template <class W>
+KVR_PORTABLE W encode(bf16, FloatsOf<W> value) {
+  const W bits = as_words(value);
+  const W rounded = (bits + 0x7FFFU + ((bits >> 16) & 1U)) >> 16;
   // The addition turns the NaN 0x7FFFFFFF into -0 and 0x7F800001 into infinity.
-  const bool nan = (bits & ~kFloatSign) > kFloatInfinity;
-  return {static_cast<std::uint16_t>(nan ? (bits >> 16) | 0x0040U : rounded)};
+  const auto nan = below(all<W>(kFloatInfinity), bits & ~kFloatSign);
+  return choose(nan, (bits >> 16) | 0x0040U, rounded);
 }
 
-template <>
-KVR_PORTABLE fp16 from_float<fp16>(float value) {
-  const std::uint32_t bits = float_bits(value);
-  const std::uint32_t sign = (bits & kFloatSign) >> 16;
-  const std::uint32_t magnitude = bits & ~kFloatSign;
+template <class W>
+KVR_PORTABLE W encode(fp16, FloatsOf<W> value) {
+  const W bits = as_words(value);
+  const W sign = (bits & kFloatSign) >> 16;
+  const W magnitude = bits & ~kFloatSign;
   // [65520, 65536) carries into the exponent and becomes infinity by itself.
-  const std::uint32_t normal = (magnitude - (112U << 23) + 0xFFFU + ((magnitude >> 13) & 1U)) >> 13;
+  const W normal = (magnitude - (112U << 23) + 0xFFFU + ((magnitude >> 13) & 1U)) >> 13;
   // Below 2^-14: quantum 2^-24 = ULP of 0.5.
-  const std::uint32_t subnormal = float_bits(float_from_bits(magnitude) + 0.5F) - 0x3F000000U;
+  const W subnormal = as_words(as_floats(magnitude) + 0.5F) - 0x3F000000U;
+  const W finite = choose(below(magnitude, all<W>(0x38800000U)), subnormal, normal);
   // 2^16 and above, where no rounding is needed to see the overflow.
-  const std::uint32_t special = choose(magnitude > kFloatInfinity, 0x7E00U, 0x7C00U);
-  const std::uint32_t finite = choose(magnitude < 0x38800000U, subnormal, normal);
-  return {static_cast<std::uint16_t>(sign | choose(magnitude >= 0x47800000U, special, finite))};
+  const W special = choose(below(all<W>(kFloatInfinity), magnitude), all<W>(0x7E00U), all<W>(0x7C00U));
+  return sign | choose(below(magnitude, all<W>(0x47800000U)), finite, special);
+}
+
+// The value of the code that `value` is rounded to, without the detour: adding 1.5 * 2^13 times the power of
+// two below it (2^-14 at least) leaves no bit below fp16's quantum.
+template <class W>
+KVR_PORTABLE FloatsOf<W> rounded(fp16, FloatsOf<W> value) {
+  const W bits = as_words(value);
+  const W magnitude = bits & ~kFloatSign;
+  const W exponent = magnitude & kFloatInfinity;
+  const W least = all<W>(113U << 23);
+  const FloatsOf<W> magic = as_floats(choose(below(exponent, least), least, exponent)) * 0x1.8p13F;
+  const W finite = as_words((as_floats(magnitude) + magic) - magic);
+  const W special =
+      choose(below(all<W>(kFloatInfinity), magnitude), all<W>(0x7FC00000U), all<W>(kFloatInfinity));
+  // From 65520 on, halfway to what would be the next number, it is infinity.
+  const W result = choose(below(magnitude, all<W>(0x477FF000U)), finite, special);
+  return as_floats((bits & kFloatSign) | result);
+}
+template <class W>
+KVR_PORTABLE FloatsOf<W> rounded(bf16, FloatsOf<W> value) {
+  return decode(bf16{}, encode<W>(bf16{}, value));
 }
 
 // Magnitude (not NaN, already clamped to the format's largest value) to a magnitude code.
 // Dropped = mantissa bits to drop, Rebias = 127 - bias, magic = 2^(23 + log2 quantum).
-template <std::uint32_t Dropped, std::uint32_t Rebias>
-KVR_PORTABLE std::uint32_t encode_fp8(std::uint32_t magnitude, float magic) {
+template <std::uint32_t Dropped, std::uint32_t Rebias, class W>
+KVR_PORTABLE W encode_fp8(W magnitude, float magic) {
   constexpr std::uint32_t kSmallestNormal = (Rebias + 1) << 23;
   constexpr std::uint32_t kBelowHalf = (1U << (Dropped - 1)) - 1;
-  const std::uint32_t subnormal = float_bits(float_from_bits(magnitude) + magic) - float_bits(magic);
-  const std::uint32_t normal =
-      (magnitude - (Rebias << 23) + kBelowHalf + ((magnitude >> Dropped) & 1U)) >> Dropped;
-  return magnitude < kSmallestNormal ? subnormal : normal;
+  const W subnormal = as_words(as_floats(magnitude) + magic) - as_words(magic);
+  const W normal = (magnitude - (Rebias << 23) + kBelowHalf + ((magnitude >> Dropped) & 1U)) >> Dropped;
+  return choose(below(magnitude, all<W>(kSmallestNormal)), subnormal, normal);
 }
 
 // Positive floats are ordered like their bits.
-KVR_PORTABLE std::uint32_t clamp_magnitude(std::uint32_t magnitude, float max, std::uint32_t format_max) {
-  const std::uint32_t asked = float_bits(max);
-  const std::uint32_t limit = asked < format_max ? asked : format_max;
-  return magnitude < limit ? magnitude : limit;
+template <class W>
+KVR_PORTABLE W clamp_magnitude(W magnitude, float max, std::uint32_t format_max) {
+  const std::uint32_t asked = as_words(max);
+  const W limit = all<W>(asked < format_max ? asked : format_max);
+  return choose(below(magnitude, limit), magnitude, limit);
 }
 
 // Clamps to +-max (max > 0; beyond the format's largest value it counts as that), infinities too; NaN gives
 // the format's NaN.
-template <class T>
-KVR_PORTABLE_SIDES T from_float_saturating(float value, float max);
-
-template <>
-KVR_PORTABLE e4m3fn from_float_saturating<e4m3fn>(float value, float max) {
-  const std::uint32_t bits = float_bits(value);
-  const std::uint32_t sign = (bits & kFloatSign) >> 24;
-  const std::uint32_t magnitude = bits & ~kFloatSign;
-  const std::uint32_t clamped = clamp_magnitude(magnitude, max, 0x43E00000U);  // 448
-  const std::uint32_t code = encode_fp8<20, 120>(clamped, 0x1p14F);
-  return {static_cast<std::uint8_t>(sign | (magnitude > kFloatInfinity ? 0x7FU : code))};
+template <class W>
+KVR_PORTABLE W encode_saturating(e4m3fn, FloatsOf<W> value, float max) {
+  const W bits = as_words(value);
+  const W sign = (bits & kFloatSign) >> 24;
+  const W magnitude = bits & ~kFloatSign;
+  const W code = encode_fp8<20, 120>(clamp_magnitude(magnitude, max, 0x43E00000U), 0x1p14F);  // 448
+  return sign | choose(below(all<W>(kFloatInfinity), magnitude), all<W>(0x7FU), code);
 }
 
-template <>
-KVR_PORTABLE e4m3fnuz from_float_saturating<e4m3fnuz>(float value, float max) {
-  const std::uint32_t bits = float_bits(value);
-  const std::uint32_t magnitude = bits & ~kFloatSign;
-  const std::uint32_t clamped = clamp_magnitude(magnitude, max, 0x43700000U);  // 240
-  const std::uint32_t code = encode_fp8<20, 119>(clamped, 0x1p13F);
+template <class W>
+KVR_PORTABLE W encode_saturating(e4m3fnuz, FloatsOf<W> value, float max) {
+  const W bits = as_words(value);
+  const W magnitude = bits & ~kFloatSign;
+  const W code = encode_fp8<20, 119>(clamp_magnitude(magnitude, max, 0x43700000U), 0x1p13F);  // 240
   // No -0 in this format: a sign bit on a zero would be its NaN.
-  const std::uint32_t sign = code != 0 ? (bits & kFloatSign) >> 24 : 0;
-  return {static_cast<std::uint8_t>(magnitude > kFloatInfinity ? 0x80U : sign | code)};
+  const W sign = choose(code == 0U, all<W>(0U), (bits & kFloatSign) >> 24);
+  return choose(below(all<W>(kFloatInfinity), magnitude), all<W>(0x80U), sign | code);
 }
 
-template <>
-KVR_PORTABLE e5m2 from_float_saturating<e5m2>(float value, float max) {
-  const std::uint32_t bits = float_bits(value);
-  const std::uint32_t sign = (bits & kFloatSign) >> 24;
-  const std::uint32_t magnitude = bits & ~kFloatSign;
-  const std::uint32_t clamped = clamp_magnitude(magnitude, max, 0x47600000U);  // 57344
-  const std::uint32_t code = encode_fp8<21, 112>(clamped, 0x1p7F);
-  return {static_cast<std::uint8_t>(sign | (magnitude > kFloatInfinity ? 0x7EU : code))};
+template <class W>
+KVR_PORTABLE W encode_saturating(e5m2, FloatsOf<W> value, float max) {
+  const W bits = as_words(value);
+  const W sign = (bits & kFloatSign) >> 24;
+  const W magnitude = bits & ~kFloatSign;
+  const W code = encode_fp8<21, 112>(clamp_magnitude(magnitude, max, 0x47600000U), 0x1p7F);  // 57344
+  return sign | choose(below(all<W>(kFloatInfinity), magnitude), all<W>(0x7EU), code);
 }
 
 // int8 has no NaN: it becomes 0. 1.5 * 2^23 makes the float adder round to integers, negative ones too.
-template <>
-KVR_PORTABLE std::int8_t from_float_saturating<std::int8_t>(float value, float max) {
-  const float limit = max < 127.0F ? max : 127.0F;
-  const float number = value == value ? value : 0.0F;
-  const float clamped = number > limit ? limit : number < -limit ? -limit : number;
-  return static_cast<std::int8_t>(static_cast<std::int32_t>(float_bits(clamped + 0x1.8p23F) - 0x4B400000U));
+template <class W>
+KVR_PORTABLE W encode_saturating(std::int8_t, FloatsOf<W> value, float max) {
+  const FloatsOf<W> limit = as_floats(all<W>(as_words(max < 127.0F ? max : 127.0F)));
+  const W number = choose(value == value, as_words(value), all<W>(0U));
+  const W low = choose(as_floats(number) > limit, as_words(limit), number);
+  const W clamped = choose(as_floats(low) < -limit, as_words(-limit), low);
+  return as_words(as_floats(clamped) + 0x1.8p23F) - 0x4B400000U;
+}
+
+template <class T>
+KVR_PORTABLE T from_float(float value) {
+  if constexpr (std::is_same_v<T, float>) {
+    return value;
+  } else {
+    return {static_cast<std::uint16_t>(encode<std::uint32_t>(T{}, value))};
+  }
+}
+
+template <class T>
+KVR_PORTABLE T from_float_saturating(float value, float max) {
+  const std::uint32_t code = encode_saturating<std::uint32_t>(T{}, value, max);
+  return __builtin_bit_cast(T, static_cast<std::uint8_t>(code));
 }
 
 }  // namespace kvr::portable

@@ -59,6 +59,12 @@ struct Word<1> {
   typedef std::uint8_t type __attribute__((may_alias));
 };
 
+// Element by element asks nothing of the address, and nor does a copy of the whole on the cpu machine. Strict
+// machines look at each access.
+#if defined(KVR_PLATFORM_cpu) && !defined(KVR_SIMT_STRICT)
+#define KVR_VEC_JOINS_ELEMENTS 1
+#endif
+
 // N elements in accesses of Bytes bytes each; `from` must be a multiple of Bytes.
 template <int Bytes, int N, class T>
 KVR_DEVICE Vec<T, N> load_vec(const T* from) {
@@ -66,12 +72,22 @@ KVR_DEVICE Vec<T, N> load_vec(const T* from) {
   static_assert(kPerAccess >= 1 && N % kPerAccess == 0);
   using W = typename Word<Bytes>::type;
   Vec<T, N> result;
+#if defined(KVR_VEC_JOINS_ELEMENTS)
+  if constexpr (kPerAccess == 1) {
+    __builtin_memcpy(&result, from, sizeof result);
+    return result;
+  }
+#endif
 #pragma unroll
   for (int i = 0; i < N / kPerAccess; ++i) {
     const W word = reinterpret_cast<const W*>(from)[i];  // a value of its own, for the same reason
-    const auto part = __builtin_bit_cast(Vec<T, kPerAccess>, word);
+    if constexpr (kPerAccess == N) {
+      result = __builtin_bit_cast(Vec<T, N>, word);
+    } else {
+      const auto part = __builtin_bit_cast(Vec<T, kPerAccess>, word);
 #pragma unroll
-    for (int j = 0; j < kPerAccess; ++j) result[i * kPerAccess + j] = part[j];
+      for (int j = 0; j < kPerAccess; ++j) result[i * kPerAccess + j] = part[j];
+    }
   }
   return result;
 }
@@ -81,12 +97,22 @@ KVR_DEVICE void store_vec(T* to, const Vec<T, N>& values) {
   constexpr int kPerAccess = Bytes / static_cast<int>(sizeof(T));
   static_assert(kPerAccess >= 1 && N % kPerAccess == 0);
   using W = typename Word<Bytes>::type;
+#if defined(KVR_VEC_JOINS_ELEMENTS)
+  if constexpr (kPerAccess == 1) {
+    __builtin_memcpy(to, &values, sizeof values);
+    return;
+  }
+#endif
 #pragma unroll
   for (int i = 0; i < N / kPerAccess; ++i) {
-    Vec<T, kPerAccess> part;
+    if constexpr (kPerAccess == N) {
+      reinterpret_cast<W*>(to)[i] = __builtin_bit_cast(W, values);
+    } else {
+      Vec<T, kPerAccess> part;
 #pragma unroll
-    for (int j = 0; j < kPerAccess; ++j) part[j] = values[i * kPerAccess + j];
-    reinterpret_cast<W*>(to)[i] = __builtin_bit_cast(W, part);
+      for (int j = 0; j < kPerAccess; ++j) part[j] = values[i * kPerAccess + j];
+      reinterpret_cast<W*>(to)[i] = __builtin_bit_cast(W, part);
+    }
   }
 }
 

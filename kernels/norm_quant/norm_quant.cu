@@ -10,6 +10,7 @@
 #include "kernels/norm_quant/norm_quant.h"
 
 #include "kernels/common/convert.h"
+#include "kernels/common/floats.h"
 #include "kernels/common/registry.h"
 #include "kernels/common/simt.h"
 #include "kernels/common/vec.h"
@@ -28,65 +29,31 @@ struct Access {
   bool in, residual, weight, bias, out;
 };
 
-struct Chunk {
-  float v[kChunk];
-  KVR_DEVICE float& operator[](int e) { return v[e]; }
-  KVR_DEVICE const float& operator[](int e) const { return v[e]; }
-};
-
-template <class T>
-KVR_DEVICE float round_to(float value) {
-  return to_float(from_float<T>(value));
-}
+using Chunk = Floats<kChunk>;
 
 template <class T>
 KVR_DEVICE Chunk load_chunk(const T* from, int count, bool wide) {
-  Chunk x{};
-  if (wide && count == kChunk) {
-    const Vec<T, kChunk> codes = load_vec<16, kChunk>(from);
+  if (count == kChunk)
+    return to_floats(wide ? load_vec<16, kChunk>(from) : load_vec<sizeof(T), kChunk>(from));
+  float x[kChunk] = {};
 #pragma unroll
-    for (int e = 0; e < kChunk; ++e) x[e] = to_float(codes[e]);
+  for (int e = 0; e < kChunk; ++e)
+    if (e < count) x[e] = to_float(from[e]);
+  return Chunk::from(x);
+}
+
+// Bytes: of a wide access.
+template <int Bytes, class T>
+KVR_DEVICE void store_codes(T* to, const Vec<T, kChunk>& codes, int count, bool wide) {
+  if (wide && count == kChunk) {
+    store_vec<Bytes>(to, codes);
+  } else if (count == kChunk) {
+    store_vec<sizeof(T)>(to, codes);
   } else {
 #pragma unroll
     for (int e = 0; e < kChunk; ++e)
-      if (e < count) x[e] = to_float(from[e]);
+      if (e < count) to[e] = codes[e];
   }
-  return x;
-}
-
-template <class T>
-KVR_DEVICE void store_chunk(T* to, const Chunk& x, int count, bool wide) {
-  if (wide && count == kChunk) {
-    Vec<T, kChunk> codes;
-#pragma unroll
-    for (int e = 0; e < kChunk; ++e) codes[e] = from_float<T>(x[e]);
-    store_vec<16>(to, codes);
-  } else {
-#pragma unroll
-    for (int e = 0; e < kChunk; ++e)
-      if (e < count) to[e] = from_float<T>(x[e]);
-  }
-}
-
-template <class T>
-KVR_DEVICE void round_chunk(Chunk& x) {
-#pragma unroll
-  for (int e = 0; e < kChunk; ++e) x[e] = round_to<T>(x[e]);
-}
-
-KVR_DEVICE float tree_sum(const Chunk& x) {
-  return ((x[0] + x[1]) + (x[2] + x[3])) + ((x[4] + x[5]) + (x[6] + x[7]));
-}
-
-// Bits of non-negative floats are ordered as the numbers are, and every NaN lies above infinity.
-KVR_DEVICE float chunk_amax(const Chunk& v, int count) {
-  unsigned most = 0;
-#pragma unroll
-  for (int e = 0; e < kChunk; ++e) {
-    const unsigned magnitude = __float_as_uint(v[e]) & 0x7fffffffU;
-    if (e < count && magnitude > most) most = magnitude;
-  }
-  return __uint_as_float(most);
 }
 
 // The row of one token, as the statistics see it.
@@ -100,14 +67,13 @@ struct Row {
     Chunk x = load_chunk(in + column, count, wide_in);
     if (residual == nullptr) return x;
     const Chunk more = load_chunk(residual + column, count, wide_residual);
-#pragma unroll
-    for (int e = 0; e < kChunk; ++e) x[e] += more[e];
-    if (rounded_sum) round_chunk<T>(x);
+    x = x + more;
+    if (rounded_sum) x = round_to<T>(x);
     return x;
   }
   // For the pass after which nobody reads the residual again.
   KVR_DEVICE void keep_sum(std::int64_t column, int count, const Chunk& x) const {
-    if (residual != nullptr) store_chunk(residual + column, x, count, wide_residual);
+    if (residual != nullptr) store_codes<16>(residual + column, from_floats<T>(x), count, wide_residual);
   }
 };
 
@@ -123,18 +89,14 @@ KVR_DEVICE Chunk normalise(const NormQuantArgs& args, const Access& access, cons
                            float r, std::int64_t column, int count) {
   const bool rounds = args.rounding == RoundingContract::per_op;
   const Chunk w = load_parameter<T>(args.weight, args.weight_dtype, column, count, access.weight);
-  Chunk v;
-#pragma unroll
-  for (int e = 0; e < kChunk; ++e) v[e] = (x[e] - mean) * r;
-  if (rounds) round_chunk<T>(v);
-#pragma unroll
-  for (int e = 0; e < kChunk; ++e) v[e] *= w[e];
-  if (rounds) round_chunk<T>(v);
+  Chunk v = (x - mean) * r;
+  if (rounds) v = round_to<T>(v);
+  v = v * w;
+  if (rounds) v = round_to<T>(v);
   if (args.norm == Norm::layer) {
     const Chunk b = load_parameter<T>(args.bias, args.weight_dtype, column, count, access.bias);
-#pragma unroll
-    for (int e = 0; e < kChunk; ++e) v[e] += b[e];
-    if (rounds) round_chunk<T>(v);
+    v = v + b;
+    if (rounds) v = round_to<T>(v);
   }
   return v;
 }
@@ -146,39 +108,21 @@ KVR_DEVICE float dynamic_scale(const NormQuantArgs& args, float amax) {
   return scale < floor ? floor : scale;  // a NaN scale stays NaN
 }
 
-// The bytes that Code stores for a chunk.
-template <class Code>
-KVR_DEVICE Vec<std::uint8_t, kChunk> encode_chunk(const Chunk& v, float max) {
-  Vec<std::uint8_t, kChunk> codes;
-#pragma unroll
-  for (int e = 0; e < kChunk; ++e)
-    codes[e] = __builtin_bit_cast(std::uint8_t, from_float_saturating<Code>(v[e], max));
-  return codes;
-}
-
 KVR_DEVICE void quantise(const NormQuantArgs& args, bool wide, std::int64_t at, Chunk v, int count,
                          float scale) {
   const DType encoding = args.out_format.encoding;
   if (args.quantiser == Quantiser::per_tensor || encoding == DType::int8) {
     const float inverse = 1.0F / scale;
-#pragma unroll
-    for (int e = 0; e < kChunk; ++e) v[e] *= inverse;
+    v = v * inverse;
   } else {
-#pragma unroll
-    for (int e = 0; e < kChunk; ++e) v[e] /= scale;
+    v = v / scale;
   }
   const float max = args.out_format.max;
-  const Vec<std::uint8_t, kChunk> codes = encoding == DType::e4m3fn     ? encode_chunk<e4m3fn>(v, max)
-                                          : encoding == DType::e4m3fnuz ? encode_chunk<e4m3fnuz>(v, max)
-                                                                        : encode_chunk<std::int8_t>(v, max);
-  std::uint8_t* const to = static_cast<std::uint8_t*>(args.out) + at;
-  if (wide && count == kChunk) {
-    store_vec<kChunk>(to, codes);
-  } else {
-#pragma unroll
-    for (int e = 0; e < kChunk; ++e)
-      if (e < count) to[e] = codes[e];
-  }
+  const Vec<std::uint8_t, kChunk> codes = encoding == DType::e4m3fn ? saturating_codes<e4m3fn>(v, max)
+                                          : encoding == DType::e4m3fnuz
+                                              ? saturating_codes<e4m3fnuz>(v, max)
+                                              : saturating_codes<std::int8_t>(v, max);
+  store_codes<kChunk>(static_cast<std::uint8_t*>(args.out) + at, codes, count, wide);
 }
 
 // Kept: chunks per thread that live in registers; 0: the row is read again for each pass.
@@ -240,29 +184,24 @@ KVR_GLOBAL void __launch_bounds__(kMaxThreads)
   }
   float squares = 0.0F;
   for_each_chunk([&](int, std::int64_t, int count, const Chunk& x) {
-    Chunk square;
-#pragma unroll
-    for (int e = 0; e < kChunk; ++e) {
-      const float d = e < count ? x[e] - mean : 0.0F;
-      square[e] = d * d;
-    }
-    squares += tree_sum(square);
+    const Chunk d = first(count, x - mean);
+    squares += tree_sum(d * d);
   });
   const float variance = block_sum(squares, scratch) / static_cast<float>(width);
   const float r = rsqrtf(variance + args.eps);
 
   const float given_scale = args.scale_at != nullptr ? *args.scale_at : args.scale;
-  float row_amax = 0.0F;
+  Chunk row_most{};
   for_each_chunk([&](int k, std::int64_t column, int count, Chunk& x) {
     const Chunk v = normalise<T>(args, access, x, mean, r, column, count);
     if (args.quantiser == Quantiser::per_token) {
-      row_amax = MaxPropagatingNan::combine(row_amax, chunk_amax(v, count));
+      row_most = larger_magnitude(row_most, first(count, v));
       if constexpr (Kept > 0) kept[k] = v;
       return;
     }
     float scale = given_scale;
     if (args.quantiser == Quantiser::per_group) {
-      const float amax = chunk_amax(v, count);
+      const float amax = largest_magnitude(first(count, v));
       scale = dynamic_scale(args, args.group == 64 ? group_max_propagating_nan<64 / kChunk>(amax)
                                                    : group_max_propagating_nan<128 / kChunk>(amax));
       if (count > 0 && column % args.group == 0) {
@@ -276,7 +215,7 @@ KVR_GLOBAL void __launch_bounds__(kMaxThreads)
   });
   if (args.quantiser != Quantiser::per_token) return;
 
-  float amax = block_amax_propagating_nan(row_amax, scratch);
+  float amax = block_amax_propagating_nan(largest_magnitude(row_most), scratch);
   const float bound = args.scale_ub_at != nullptr ? *args.scale_ub_at : args.scale_ub;
   if (bound != bound || amax > bound) amax = bound;  // a NaN amax stays NaN
   const float scale = dynamic_scale(args, amax);
