@@ -361,13 +361,10 @@ void Executor::run(LaunchRun& run, std::int64_t begin, std::int64_t end) {
     after_switch(nullptr);
     arrive(std::move(from));
     Escape escape;
-    while (!quit_) {
-      // Comes back a second time when the lane that runs here makes a wild access; it is current.lane then
-      // too.
-      const bool faulted = sigsetjmp(escape, 0) != 0;
-      if (faulted) forget_frames(running_);
-      run_lanes(current.lane, escape, faulted);
-    }
+    // Comes back a second time when a lane that runs here makes a wild access; it is current.lane then.
+    const bool faulted = sigsetjmp(escape, 0) != 0;
+    if (faulted) forget_frames(running_);
+    run_lanes(escape, faulted);
     before_switch(nullptr, host_.stack);
     return std::move(host_.context);
   };
@@ -379,35 +376,7 @@ void Executor::run(LaunchRun& run, std::int64_t begin, std::int64_t end) {
   return idle_[0];
 }
 
-// Runs unstarted lanes until the block needs another fiber's lane, or the host thread, to go on.
-void Executor::run_lanes(Lane* lane, Escape& escape, bool faulted) {
-  for (;; faulted = false) {
-    if (faulted) [[unlikely]] {
-      end_with_fault(*lane);
-      finish(*lane);
-    } else {
-      lane->escape = &escape;
-      run_lane(*lane);
-    }
-    Lane* following = next(*lane->warp);
-    if (following == nullptr && begin_next_block()) following = next(warp_[0]);
-    Fiber& idle = idle_[idle_count_];
-    if (following == nullptr) {
-      ++idle_count_;
-      leave(idle, host_);
-      return;
-    }
-    if (!is_unstarted(*following)) {
-      ++idle_count_;
-      current.lane = following;
-      leave(idle, waiting_[following->linear]);
-      return;
-    }
-    lane = following;
-  }
-}
-
-void Executor::run_lane(Lane& lane) {
+[[gnu::always_inline]] inline void Executor::run_lane(Lane& lane) {
   current.lane = &lane;
   lane.warp->unstarted &= ~(std::uint64_t{1} << lane.index);
   try {
@@ -416,12 +385,37 @@ void Executor::run_lane(Lane& lane) {
   } catch (const std::exception& e) {
     end_block(describe(lane) + ": the kernel threw: " + e.what());
   }
-  finish(lane);
 }
 
-void Executor::finish(Lane& lane) {
+[[gnu::always_inline]] inline void Executor::finish(Lane& lane) {
   lane.warp->finished |= std::uint64_t{1} << lane.index;
   --unfinished_;
+}
+
+// Runs current.lane and other unstarted lanes; rests while the block needs another fiber's lane, or the host
+// thread, to go on. Returns when the executor quits. Nothing is returned from on the way: a processor
+// predicts returns from the calls it has seen last, and those were other fibers'.
+void Executor::run_lanes(Escape& escape, bool faulted) {
+  for (Lane* lane = current.lane;; faulted = false) {
+    if (faulted) [[unlikely]] {
+      end_with_fault(*lane);
+    } else {
+      lane->escape = &escape;
+      run_lane(*lane);
+    }
+    finish(*lane);
+    Lane* following = next(*lane->warp);
+    if (following == nullptr && begin_next_block()) following = next(warp_[0]);
+    if (following != nullptr && is_unstarted(*following)) {
+      lane = following;
+      continue;
+    }
+    Fiber& idle = idle_[idle_count_++];
+    if (following != nullptr) current.lane = following;
+    leave(idle, following != nullptr ? waiting_[following->linear] : host_);
+    if (quit_) return;
+    lane = current.lane;
+  }
 }
 
 }  // namespace kvr::simt

@@ -96,7 +96,7 @@ class Executor {
   void run_lane(Lane& lane);
   void finish(Lane& lane);
   void end_with_fault(const Lane& lane);
-  void run_lanes(Lane* lane, Escape& escape, bool faulted);
+  void run_lanes(Escape& escape, bool faulted);
   // Switches to `target`, which becomes empty; returns when somebody comes back. Who left is stored in
   // `save`.
   void leave(Fiber& save, Fiber& target);
