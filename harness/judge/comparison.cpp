@@ -209,6 +209,8 @@ void fill_numbers(const ElementJudge& elements, const Whole& whole, Comparison& 
   comparison.inf_actual = tally.inf_actual;
   comparison.inf_expected = tally.inf_expected;
   comparison.histogram = tally.histogram;
+  comparison.differing_stretches = tally.differing_stretches;
+  comparison.equal = tally.equal;
   for (const Failure& each : tally.examples) comparison.examples.push_back(elements.describe(each.index));
   comparison.worst_ulp = find_peak(elements, tally.distance, [&](const Finding& finding) {
     return finding.distance == tally.distance.value;

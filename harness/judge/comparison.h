@@ -25,6 +25,9 @@
 
 namespace kvr {
 
+// Values before the last rounding, in logical order, in the fp32 or double of the reference that made them.
+using ExpectedValues = std::variant<std::span<const float>, std::span<const double>>;
+
 // An output in logical order: `rows` x `row_len` codes of `dtype`, no gaps. Rows are (token, head) pairs when
 // `heads` > 1: row = token * heads + head.
 struct Outcome {
@@ -33,8 +36,7 @@ struct Outcome {
   std::int64_t row_len = 0;
   std::int64_t heads = 1;
   std::span<const std::byte> actual;  // rows * row_len * dtype_size(dtype)
-  // The value before the last rounding, in the fp32 or double of the reference that made it.
-  std::variant<std::span<const float>, std::span<const double>> expected;
+  ExpectedValues expected;
   std::span<const std::int64_t>
       row_ids;  // what to call each row when the outcome is a selection of rows; empty: 0, 1, ...
   std::span<const double> budget;  // per element, same units as expected; empty when the reference gives none
@@ -92,6 +94,18 @@ struct Comparison {
   static constexpr std::size_t kBuckets = 9;
   std::array<std::int64_t, kBuckets> histogram{};
   std::vector<Element> examples;  // the worst failing elements, at most 8, worst first
+
+  // Stretches [begin, begin + count) of a row in which some code differs from RN_T(expected), or is infinite
+  // or NaN, in order; and what all other elements come to.
+  struct Stretch {
+    std::int64_t begin = 0, count = 0;
+  };
+  std::vector<Stretch> differing_stretches;
+  struct Equal {
+    std::int64_t elements = 0;
+    double ulps = 0.0;  // sum of the signed errors in ULP
+    double max_error = 0.0;
+  } equal;
 };
 
 // Throws std::invalid_argument for an empty outcome (nothing compared is not a pass), spans of the wrong

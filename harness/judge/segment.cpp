@@ -52,6 +52,11 @@ void Tally::merge(const Tally& later, std::int64_t outlier_limit) {
     if (static_cast<std::int64_t>(outliers.size()) > outlier_limit) break;  // one too many tells enough
     outliers.push_back(index);
   }
+  differing_stretches.insert(differing_stretches.end(), later.differing_stretches.begin(),
+                             later.differing_stretches.end());
+  equal.elements += later.equal.elements;
+  equal.ulps += later.equal.ulps;
+  equal.max_error = std::max(equal.max_error, later.equal.max_error);
   if (later.worst_inexcusable.index >= 0 &&
       (worst_inexcusable.index < 0 || later.worst_inexcusable < worst_inexcusable)) {
     worst_inexcusable = later.worst_inexcusable;
@@ -84,7 +89,9 @@ SegmentJudge<Real>::SegmentJudge(const ElementJudge& elements, const Real* expec
 
 template <class Real>
 void SegmentJudge<Real>::run(std::int64_t begin, std::int64_t count, Tally& tally, RowSums& row) const {
-  if (scan_ == nullptr || !run_fast(begin, count, tally, row)) run_exact(begin, count, tally, row);
+  if (scan_ != nullptr && run_fast(begin, count, tally, row)) return;
+  run_exact(begin, count, tally, row);
+  tally.differing_stretches.push_back({begin, count});
 }
 
 template <class Real>
@@ -132,9 +139,17 @@ bool SegmentJudge<Real>::run_fast(std::int64_t begin, std::int64_t count, Tally&
   tally.max_error = std::max(tally.max_error, static_cast<double>(scan.max_error));
   tally.max_relative = std::max(tally.max_relative, static_cast<double>(scan.max_relative));
   tally.max_expected = std::max(tally.max_expected, static_cast<double>(scan.max_expected));
-  tally.ulps += fold_lanes(scan.ulps);
+  const double ulps = fold_lanes(scan.ulps);
+  tally.ulps += ulps;
   tally.ratio.raise(ratio, begin, count);
-  if (scan.differing != 0) tally.distance.raise(1, begin, count);
+  if (scan.differing != 0) {
+    tally.distance.raise(1, begin, count);
+    tally.differing_stretches.push_back({begin, count});
+  } else {
+    tally.equal.elements += count;
+    tally.equal.ulps += ulps;
+    tally.equal.max_error = std::max(tally.equal.max_error, static_cast<double>(scan.max_error));
+  }
   row.error2 += fold_lanes(scan.error2);
   row.expected2 += fold_lanes(scan.expected2);
   return true;

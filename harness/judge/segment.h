@@ -49,6 +49,8 @@ struct Tally {
   std::vector<std::int64_t>
       outliers;  // failing elements that `outliers` could excuse, in order; no more than needed
   Failure worst_inexcusable{0.0, -1};  // the worst one that it could not
+  std::vector<Comparison::Stretch> differing_stretches;
+  Comparison::Equal equal;
 
   void add_failure(const Failure& failure);
   void merge(const Tally& later, std::int64_t outlier_limit);

@@ -130,6 +130,36 @@ void settle_candidates(const std::byte* codes, const Real* expected, std::int64_
   }
 }
 
+// A segment, of which a count that is no multiple of 8 was made one with zeros, which add nothing to
+// anything.
+template <class Real, class Code>
+struct WholeGroups {
+  WholeGroups(const std::byte* given_codes, const Real* given_expected, std::int64_t given)
+      : codes(given_codes), expected(given_expected), count(given) {
+    constexpr auto group = static_cast<std::int64_t>(kLanes);
+    if (given % group == 0) return;
+    count = (given + group - 1) / group * group;
+    const auto size = static_cast<std::size_t>(given);
+    const auto missing = static_cast<std::size_t>(count - given);
+    std::memcpy(padded_codes, given_codes, size * sizeof(Code));
+    std::memset(padded_codes + size * sizeof(Code), 0, missing * sizeof(Code));
+    std::memcpy(padded_expected, given_expected, size * sizeof(Real));
+    std::memset(padded_expected + size, 0, missing * sizeof(Real));
+    codes = padded_codes;
+    expected = padded_expected;
+  }
+  WholeGroups(const WholeGroups&) = delete;
+  WholeGroups& operator=(const WholeGroups&) = delete;
+
+  const std::byte* codes;
+  const Real* expected;
+  std::int64_t count;
+
+ private:
+  alignas(32) std::byte padded_codes[kSegment * sizeof(Code)];
+  alignas(32) Real padded_expected[kSegment];
+};
+
 namespace portable {
 #define KVR_SCAN_TARGET inline __attribute__((always_inline))
 #define KVR_SCAN_ENTRY

@@ -11,8 +11,6 @@
 #include <limits>
 #include <map>
 #include <set>
-#include <type_traits>
-#include <variant>
 #include <vector>
 
 #include "harness/judge/element.h"
@@ -22,9 +20,9 @@
 namespace kvr {
 namespace {
 
-constexpr std::int64_t kMarkedShare = 16;  // at most 1/16 of the elements are marked
-constexpr std::size_t kFewest = 3;         // two elements of a rotated pair are one accident
-constexpr std::int64_t kRowsPerTask = 64;  // fixed, so that sums do not depend on the number of threads
+constexpr std::int64_t kMarkedShare = 16;      // at most 1/16 of the elements are marked
+constexpr std::size_t kFewest = 3;             // two elements of a rotated pair are one accident
+constexpr std::size_t kStretchesPerTask = 16;  // fixed, so that sums do not depend on the number of threads
 
 // An element whose code is not RN(expected).
 struct Different {
@@ -39,26 +37,10 @@ struct Part {
   std::int64_t counted = 0;
 };
 
-// Adds elements [begin, begin + count) when the scan finds that each code is RN(expected); else false.
-template <class Real>
-bool add_equal(const Outcome& outcome, ScanFunction<Real> scan_codes, const ScanRule<Real>& rule,
-               const Real* expected, std::int64_t begin, std::int64_t count, Part& part) {
-  Scan<Real> scan;
-  scan_codes(outcome.actual.data() + static_cast<std::size_t>(begin) * dtype_size(outcome.dtype),
-             expected + begin, count, rule, scan);
-  if (scan.unusual || scan.differing != 0) return false;
-  part.ulps += fold_lanes(scan.ulps);
-  part.max_error = std::max(part.max_error, static_cast<double>(scan.max_error));
-  part.counted += count;
-  return true;
-}
-
-void scan_elements(const Outcome& outcome, const ElementJudge& elements, std::int64_t begin, std::int64_t end,
-                   Part& part) {
-  Rule bounded;
-  bounded.budget = 1.0;
-  const ElementJudge within_bounds(outcome, bounded);
-  for (std::int64_t index = begin; index < end; ++index) {
+void scan_stretch(const ElementJudge& elements, const ElementJudge& within_bounds,
+                  const Comparison::Stretch& stretch, Part& part) {
+  const Outcome& outcome = elements.outcome();
+  for (std::int64_t index = stretch.begin; index < stretch.begin + stretch.count; ++index) {
     const Finding finding = elements.at(index);
     const bool explained =
         finding.distance != 0 && finding.finite && !outcome.budget.empty() && !within_bounds.at(index).fails;
@@ -72,35 +54,27 @@ void scan_elements(const Outcome& outcome, const ElementJudge& elements, std::in
   }
 }
 
-void scan_rows(const Outcome& outcome, std::int64_t begin, std::int64_t end, Part& part) {
+// What the judge has found to be equal is taken from there.
+Part scan(const Outcome& outcome, const Comparison& comparison) {
   Rule exact;
   exact.exact = true;
   const ElementJudge elements(outcome, exact);
-  const std::int64_t last = end * outcome.row_len;
-  std::visit(
-      [&](const auto& expected) {
-        using Real = std::remove_cvref_t<decltype(expected[0])>;
-        ScanRule<Real> rule;
-        const ScanFunction<Real> scan_codes = scan_for(elements, rule);
-        for (std::int64_t at = begin * outcome.row_len; at < last; at += kSegment) {
-          const std::int64_t count = std::min(kSegment, last - at);
-          if (scan_codes == nullptr ||
-              !add_equal<Real>(outcome, scan_codes, rule, expected.data(), at, count, part))
-            scan_elements(outcome, elements, at, at + count, part);
-        }
-      },
-      outcome.expected);
-}
-
-Part scan(const Outcome& outcome) {
-  const std::int64_t tasks = (outcome.rows + kRowsPerTask - 1) / kRowsPerTask;
-  std::vector<Part> parts(static_cast<std::size_t>(tasks));
-  tbb::parallel_for(tbb::blocked_range<std::int64_t>(0, tasks), [&](const auto& range) {
-    for (std::int64_t task = range.begin(); task != range.end(); ++task)
-      scan_rows(outcome, task * kRowsPerTask, std::min(outcome.rows, (task + 1) * kRowsPerTask),
-                parts[static_cast<std::size_t>(task)]);
+  Rule bounded;
+  bounded.budget = 1.0;
+  const ElementJudge within_bounds(outcome, bounded);
+  const auto& stretches = comparison.differing_stretches;
+  const std::size_t tasks = (stretches.size() + kStretchesPerTask - 1) / kStretchesPerTask;
+  std::vector<Part> parts(tasks);
+  tbb::parallel_for(tbb::blocked_range<std::size_t>(0, tasks), [&](const auto& range) {
+    for (std::size_t task = range.begin(); task != range.end(); ++task)
+      for (std::size_t s = task * kStretchesPerTask;
+           s < std::min(stretches.size(), (task + 1) * kStretchesPerTask); ++s)
+        scan_stretch(elements, within_bounds, stretches[s], parts[task]);
   });
   Part whole;
+  whole.ulps = comparison.equal.ulps;
+  whole.max_error = comparison.equal.max_error;
+  whole.counted = comparison.equal.elements;
   for (Part& part : parts) {
     whole.different.insert(whole.different.end(), part.different.begin(), part.different.end());
     whole.ulps += part.ulps;
@@ -297,7 +271,7 @@ ErrorSpread measure_spread(const Outcome& outcome, const Comparison& comparison)
   spread.bias = comparison.mean_signed_ulp;
   spread.max_error = comparison.max_abs_error;
   if (comparison.differing == 0) return spread;  // every code is the rounding of the expected value
-  const Part whole = scan(outcome);
+  const Part whole = scan(outcome, comparison);
   for (const Different& d : whole.different) {
     if (d.explained) continue;
     ++spread.outliers;

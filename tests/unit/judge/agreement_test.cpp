@@ -178,6 +178,37 @@ class Generator {
 constexpr DType kAll[] = {DType::f32,  DType::fp16, DType::bf16,  DType::e4m3fn, DType::e4m3fnuz,
                           DType::e5m2, DType::int8, DType::uint8, DType::int32,  DType::int64};
 
+// Elements that are not RN(expected) lie in differing stretches, which are disjoint, in order and each in one
+// row; the numbers of everything else are those of its elements, added up one by one.
+void check_stretches(const Outcome& outcome, const Comparison& comparison) {
+  const std::int64_t numel = outcome.rows * outcome.row_len;
+  std::vector<bool> in_stretch(static_cast<std::size_t>(numel));
+  std::int64_t end = 0;
+  for (const Comparison::Stretch& stretch : comparison.differing_stretches) {
+    CHECK(stretch.begin >= end);
+    CHECK(stretch.count >= 1);
+    end = stretch.begin + stretch.count;
+    CHECK(stretch.begin / outcome.row_len == (end - 1) / outcome.row_len);
+    for (std::int64_t i = stretch.begin; i < end; ++i) in_stretch[static_cast<std::size_t>(i)] = true;
+  }
+  CHECK(end <= numel);
+  std::int64_t elements = 0, misplaced = 0;
+  double ulps = 0.0, size = 0.0, max_error = 0.0;
+  for (std::int64_t i = 0; i < numel; ++i) {
+    if (in_stretch[static_cast<std::size_t>(i)]) continue;
+    const PlainElement plain = plain_element(outcome, i);
+    misplaced += plain.distance != 0 || !plain.finite ? 1 : 0;
+    ++elements;
+    ulps += plain.ulps;
+    size += std::fabs(plain.ulps);
+    max_error = std::max(max_error, plain.error);
+  }
+  CHECK(misplaced == 0);
+  CHECK(comparison.equal.elements == elements);
+  CHECK(std::fabs(comparison.equal.ulps - ulps) <= 1e-12 * size);
+  CHECK(comparison.equal.max_error == max_error);
+}
+
 }  // namespace
 
 TEST_CASE("agreement: small outputs of every data type") {
@@ -193,6 +224,7 @@ TEST_CASE("agreement: small outputs of every data type") {
     CAPTURE(i, dtype_name(dtype), single, rows, row_len, rule.text());
     const Comparison comparison = judge(sample.view(single), rule);
     check_equal(comparison, plain_judge(sample.outcome, rule));
+    check_stretches(sample.view(single), comparison);
     (comparison.accepted ? accepted : refused)++;
   }
   // The cases are of both kinds, or they would prove little.

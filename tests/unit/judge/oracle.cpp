@@ -222,6 +222,12 @@ bool scattered(const std::vector<std::int64_t>& indices, const Outcome& o) {
 
 }  // namespace
 
+PlainElement plain_element(const Outcome& outcome, std::int64_t index) {
+  const Rule none;
+  const Facts facts = Plain(outcome, none).at(index);
+  return {facts.distance, !facts.special, facts.ulps, facts.error};
+}
+
 Comparison plain_judge(const Outcome& o, const Rule& r) {
   const Plain plain(o, r);
   Comparison c;
