@@ -6,9 +6,11 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <iterator>
 #include <limits>
 
 #include "harness/numeric/codec.h"
+#include "harness/numeric/vector_clones.h"
 
 namespace kvr::reference {
 namespace {
@@ -24,15 +26,19 @@ std::vector<float> decode_table(DType dtype) {
 
 // Elements [first, first + count) of a tensor of dtype f32, fp16 or bf16.
 void load_floats(const void* from, DType dtype, std::int64_t first, std::int64_t count, float* to) {
-  static const std::vector<float> bf16_table = decode_table(DType::bf16);
   static const std::vector<float> fp16_table = decode_table(DType::fp16);
   if (dtype == DType::f32) {
     const float* values = static_cast<const float*>(from) + first;
     std::copy(values, values + count, to);
     return;
   }
-  const float* table = dtype == DType::bf16 ? bf16_table.data() : fp16_table.data();
   const std::uint16_t* codes = static_cast<const std::uint16_t*>(from) + first;
+  if (dtype == DType::bf16) {  // the upper half of an fp32
+    for (std::int64_t j = 0; j < count; ++j)
+      to[j] = std::bit_cast<float>(static_cast<std::uint32_t>(codes[j]) << 16);
+    return;
+  }
+  const float* table = fp16_table.data();
   for (std::int64_t j = 0; j < count; ++j) to[j] = table[codes[j]];
 }
 
@@ -68,7 +74,7 @@ bool rounds(const NormQuantArgs& args) {
 // below the quantum. Mantissa: stored bits of the format. For |value| < 2^100: beyond it the sum may
 // overflow.
 template <int Mantissa>
-float round_moderate(float value) {
+[[gnu::always_inline]] inline float round_moderate(float value) {
   constexpr float kMinNormal = Mantissa == 7 ? 0x1p-126F : 0x1p-14F;
   constexpr float kMaxFinite = Mantissa == 7 ? 0x1.FEp127F : 65504.0F;
   const float power = std::bit_cast<float>(std::bit_cast<std::uint32_t>(value) & 0x7F800000U);
@@ -79,7 +85,7 @@ float round_moderate(float value) {
 
 // For every float: the same in double, where nothing overflows; the sign of zero is kept.
 template <int Mantissa>
-float round_any(float value) {
+[[gnu::always_inline]] inline float round_any(float value) {
   constexpr double kMinNormal = Mantissa == 7 ? 0x1p-126 : 0x1p-14;
   constexpr float kMaxFinite = Mantissa == 7 ? 0x1.FEp127F : 65504.0F;
   if (!(std::fabs(value) <= std::numeric_limits<float>::max())) return value;
@@ -89,6 +95,77 @@ float round_any(float value) {
   const auto rounded = static_cast<float>((x + magic) - magic);
   return std::copysign(std::fabs(rounded) > kMaxFinite ? std::numeric_limits<float>::infinity() : rounded,
                        value);
+}
+
+// A stretch of a row on its way through the normalisation.
+struct Stretch {
+  const float *x, *weight, *bias;  // bias: null without LayerNorm
+  float *lo, *hi;
+  std::size_t count;
+  float mean_lo, mean_hi, r_lo, r_hi;
+  bool rounds;
+};
+
+// Both ends of v. Where both ends of d * r round to one number, which is nearly everywhere for 16-bit T, the
+// second end is a copy.
+template <class Round>
+[[gnu::always_inline]] inline void normalise(const Stretch& s, Round round) {
+  const float* const __restrict x = s.x;
+  const float* const __restrict w = s.weight;
+  const float* const __restrict b = s.bias;
+  float* const __restrict lo = s.lo;
+  float* const __restrict hi = s.hi;
+  const float mean_lo = s.mean_lo;
+  const float mean_hi = s.mean_hi;
+  const float r_lo = s.r_lo;
+  const float r_hi = s.r_hi;
+  const std::size_t count = s.count;
+  const bool layer = b != nullptr;
+  int different = 0;
+  for (std::size_t j = 0; j < count; ++j) {
+    const float d_lo = x[j] - mean_hi;
+    const float d_hi = x[j] - mean_lo;
+    lo[j] = round(d_lo * (d_lo >= 0.0F ? r_lo : r_hi));
+    hi[j] = round(d_hi * (d_hi >= 0.0F ? r_hi : r_lo));
+    different |= lo[j] != hi[j] ? 1 : 0;
+  }
+  if (different == 0 && (!layer || s.rounds)) {
+    for (std::size_t j = 0; j < count; ++j) lo[j] = round(lo[j] * w[j]);
+    if (layer)
+      for (std::size_t j = 0; j < count; ++j) lo[j] = round(lo[j] + b[j]);
+    std::copy(lo, lo + count, hi);
+    return;
+  }
+  for (std::size_t j = 0; j < count; ++j) {
+    const float low = w[j] >= 0.0F ? lo[j] : hi[j];
+    const float high = w[j] >= 0.0F ? hi[j] : lo[j];
+    lo[j] = round(low * w[j]);
+    hi[j] = round(high * w[j]);
+    if (!layer) continue;
+    if (s.rounds) {
+      lo[j] = round(lo[j] + b[j]);
+      hi[j] = round(hi[j] + b[j]);
+    } else {  // the product may or may not be rounded before the addition: a compiler may contract the two
+      lo[j] = std::min(lo[j] + b[j], std::fma(low, w[j], b[j]));
+      hi[j] = std::max(hi[j] + b[j], std::fma(high, w[j], b[j]));
+    }
+  }
+}
+
+KVR_VECTOR_CLONES void normalise_unrounded(const Stretch& s) {
+  normalise(s, [](float value) { return value; });
+}
+KVR_VECTOR_CLONES void normalise_bf16_moderate(const Stretch& s) {
+  normalise(s, [](float value) { return round_moderate<7>(value); });
+}
+KVR_VECTOR_CLONES void normalise_fp16_moderate(const Stretch& s) {
+  normalise(s, [](float value) { return round_moderate<10>(value); });
+}
+KVR_VECTOR_CLONES void normalise_bf16_any(const Stretch& s) {
+  normalise(s, [](float value) { return round_any<7>(value); });
+}
+KVR_VECTOR_CLONES void normalise_fp16_any(const Stretch& s) {
+  normalise(s, [](float value) { return round_any<10>(value); });
 }
 
 // The Real version of RN_T, for the plain loops.
@@ -241,30 +318,25 @@ NormQuantBounds::NormQuantBounds(const NormQuantArgs& args) : args_(args) {
 }
 
 void NormQuantBounds::row(std::int64_t n, Row& out) const {
-  out.code.assign(static_cast<std::size_t>(args_.width), 0.0);
+  out.code.assign(static_cast<std::size_t>(args_.width), 0.0F);
   out.code_budget.assign(static_cast<std::size_t>(args_.width), 0.0);
   row(n, out, out.code, out.code_budget);
 }
 
-void NormQuantBounds::row(std::int64_t n, Row& out, std::span<double> code, std::span<double> budget) const {
+void NormQuantBounds::row(std::int64_t n, Row& out, std::span<float> code, std::span<double> budget) const {
   load(n, out);
   statistics(out);
   out.lo.resize(out.x.size());
   out.hi.resize(out.x.size());
   const bool moderate = out.largest * out.r_hi * largest_weight_ < 0x1p100F && out.r_hi < 0x1p100F;
-  for (std::size_t begin = 0; begin < out.x.size(); begin += kBlock) {
-    const std::size_t end = std::min(begin + kBlock, out.x.size());
-    if (!rounds(args_))
-      normalise(out, begin, end, [](float value) { return value; });
-    else if (args_.dtype == DType::bf16 && moderate)
-      normalise(out, begin, end, round_moderate<7>);
-    else if (args_.dtype == DType::bf16)
-      normalise(out, begin, end, round_any<7>);
-    else if (moderate)
-      normalise(out, begin, end, round_moderate<10>);
-    else
-      normalise(out, begin, end, round_any<10>);
-  }
+  const auto pass = !rounds(args_)               ? normalise_unrounded
+                    : args_.dtype == DType::bf16 ? (moderate ? normalise_bf16_moderate : normalise_bf16_any)
+                                                 : (moderate ? normalise_fp16_moderate : normalise_fp16_any);
+  for (std::size_t begin = 0; begin < out.x.size(); begin += kBlock)
+    pass({out.x.data() + begin, weight_.data() + begin,
+          args_.norm == Norm::layer ? bias_.data() + begin : nullptr, out.lo.data() + begin,
+          out.hi.data() + begin, std::min(kBlock, out.x.size() - begin), out.mean_lo, out.mean_hi, out.r_lo,
+          out.r_hi, rounds(args_)});
   quantise(out, code, budget);
 }
 
@@ -282,7 +354,7 @@ void NormQuantBounds::load(std::int64_t n, Row& out) const {
     for (float& x : out.x) x = round_to(args_.dtype, x);
 }
 
-void NormQuantBounds::statistics(Row& out) const {
+KVR_VECTOR_CLONES void NormQuantBounds::statistics(Row& out) const {
   const auto H = static_cast<double>(args_.width);
   const double depth = sum_depth(args_.width);
   double mean = 0.0;
@@ -302,18 +374,22 @@ void NormQuantBounds::statistics(Row& out) const {
     delta = std::max(std::fabs(static_cast<double>(out.mean_hi) - mean),
                      std::fabs(static_cast<double>(out.mean_lo) - mean));
   }
-  // Four sums side by side: the one chain of additions would decide how long the whole reference takes.
-  double parts[4] = {};
-  float largest[4] = {};
-  const std::size_t whole = out.x.size() / 4 * 4;
-  for (std::size_t j = 0; j < out.x.size(); ++j) {
-    const std::size_t part = j < whole ? j % 4 : 0;
+  // Eight sums side by side: one chain of additions would decide how long the whole reference takes.
+  constexpr std::size_t kParts = 8;
+  double parts[kParts] = {};
+  std::int32_t sizes[kParts] = {};
+  const auto add = [&](std::size_t j, std::size_t part) {
     const double d = static_cast<double>(out.x[j]) - mean;
     parts[part] += d * d;
-    largest[part] = std::max(largest[part], std::fabs(out.x[j]));
-  }
-  const double squares = (parts[0] + parts[1]) + (parts[2] + parts[3]);
-  out.largest = std::max(std::max(largest[0], largest[1]), std::max(largest[2], largest[3]));
+    sizes[part] = std::max(sizes[part], std::bit_cast<std::int32_t>(out.x[j]) & INT32_MAX);
+  };
+  const std::size_t whole = out.x.size() / kParts * kParts;
+  for (std::size_t j = 0; j < whole; j += kParts)
+    for (std::size_t part = 0; part < kParts; ++part) add(j + part, part);
+  for (std::size_t j = whole; j < out.x.size(); ++j) add(j, 0);
+  const double squares =
+      ((parts[0] + parts[4]) + (parts[2] + parts[6])) + ((parts[1] + parts[5]) + (parts[3] + parts[7]));
+  out.largest = std::bit_cast<float>(*std::max_element(std::begin(sizes), std::end(sizes)));
   const double variance = squares / H;
   const double error = (depth + (args_.norm == Norm::layer ? 4.0 : 2.0)) * kUnit;
   const double eps = static_cast<double>(args_.eps);
@@ -329,54 +405,8 @@ void NormQuantBounds::statistics(Row& out) const {
   if (std::isnan(variance)) out.r_lo = out.r_hi = std::numeric_limits<float>::quiet_NaN();
 }
 
-// Both ends of v for a block of elements. Where both ends of d * r round to one number, which is nearly
-// everywhere for 16-bit T, the second end is a copy.
-template <class Round>
-void NormQuantBounds::normalise(Row& out, std::size_t begin, std::size_t end, Round round) const {
-  const std::size_t count = end - begin;
-  const float* const x = out.x.data() + begin;
-  const float* const w = weight_.data() + begin;
-  const float* const b = bias_.data() + begin;
-  float* const lo = out.lo.data() + begin;
-  float* const hi = out.hi.data() + begin;
-  const float r_lo = out.r_lo;
-  const float r_hi = out.r_hi;
-  const float mean_lo = out.mean_lo;
-  const float mean_hi = out.mean_hi;
-  int different = 0;
-  for (std::size_t j = 0; j < count; ++j) {
-    const float d_lo = x[j] - mean_hi;
-    const float d_hi = x[j] - mean_lo;
-    lo[j] = round(d_lo * (d_lo >= 0.0F ? r_lo : r_hi));
-    hi[j] = round(d_hi * (d_hi >= 0.0F ? r_hi : r_lo));
-    different |= lo[j] != hi[j] ? 1 : 0;
-  }
-  const bool layer = args_.norm == Norm::layer;
-  if (different == 0 && (!layer || rounds(args_))) {
-    for (std::size_t j = 0; j < count; ++j) {
-      lo[j] = round(lo[j] * w[j]);
-      if (layer) lo[j] = round(lo[j] + b[j]);
-    }
-    std::copy(lo, lo + count, hi);
-    return;
-  }
-  for (std::size_t j = 0; j < count; ++j) {
-    const float low = w[j] >= 0.0F ? lo[j] : hi[j];
-    const float high = w[j] >= 0.0F ? hi[j] : lo[j];
-    lo[j] = round(low * w[j]);
-    hi[j] = round(high * w[j]);
-    if (!layer) continue;
-    if (rounds(args_)) {
-      lo[j] = round(lo[j] + b[j]);
-      hi[j] = round(hi[j] + b[j]);
-    } else {  // the product may or may not be rounded before the addition: a compiler may contract the two
-      lo[j] = std::min(lo[j] + b[j], std::fma(low, w[j], b[j]));
-      hi[j] = std::max(hi[j] + b[j], std::fma(high, w[j], b[j]));
-    }
-  }
-}
-
-void NormQuantBounds::quantise(Row& out, std::span<double> code, std::span<double> budget) const {
+KVR_VECTOR_CLONES void NormQuantBounds::quantise(Row& out, std::span<float> code,
+                                                 std::span<double> budget) const {
   const auto length = static_cast<std::size_t>(scale_width(args_));
   const auto groups = static_cast<std::size_t>(scales_per_row(args_));
   out.scale.resize(groups);
@@ -390,19 +420,21 @@ void NormQuantBounds::quantise(Row& out, std::span<double> code, std::span<doubl
     float scale_lo = given_scale(args_);
     float scale_hi = scale_lo;
     if (args_.quantiser != Quantiser::per_tensor) {
-      float amax_lo = 0.0F;
-      float amax_hi = 0.0F;
-      bool nan = false;
+      // Bits of magnitudes are ordered as the numbers are, and every NaN lies above infinity.
+      std::int32_t least = 0;
+      std::int32_t most = 0;
       for (std::size_t j = g * length; j < (g + 1) * length; ++j) {
-        const float lo = out.lo[j];
-        const float hi = out.hi[j];
-        nan |= lo != lo || hi != hi;
-        const float least = lo > 0.0F ? lo : hi < 0.0F ? -hi : 0.0F;
-        const float most = -lo > hi ? -lo : hi;
-        amax_lo = least > amax_lo ? least : amax_lo;
-        amax_hi = most > amax_hi ? most : amax_hi;
+        const auto lo = std::bit_cast<std::int32_t>(out.lo[j]);
+        const auto hi = std::bit_cast<std::int32_t>(out.hi[j]);
+        const std::int32_t size_lo = lo & INT32_MAX;
+        const std::int32_t size_hi = hi & INT32_MAX;
+        const std::int32_t smaller = (lo ^ hi) < 0 ? 0 : std::min(size_lo, size_hi);  // 0 lies between them
+        least = std::max(least, smaller);
+        most = std::max(most, std::max(size_lo, size_hi));
       }
-      if (nan) amax_lo = amax_hi = std::numeric_limits<float>::quiet_NaN();
+      auto amax_lo = std::bit_cast<float>(least);
+      auto amax_hi = std::bit_cast<float>(most);
+      if (amax_hi != amax_hi) amax_lo = amax_hi;
       const float bound = given_bound(args_);
       out.clamped |= amax_lo > bound;
       if (bound != bound || amax_lo > bound) amax_lo = bound;
@@ -420,8 +452,9 @@ void NormQuantBounds::quantise(Row& out, std::span<double> code, std::span<doubl
   }
 }
 
-void NormQuantBounds::codes(Row& out, std::size_t begin, std::size_t end, float scale_lo, float scale_hi,
-                            std::span<double> code, std::span<double> budget) const {
+KVR_VECTOR_CLONES void NormQuantBounds::codes(Row& out, std::size_t begin, std::size_t end, float scale_lo,
+                                              float scale_hi, std::span<float> code,
+                                              std::span<double> budget) const {
   const float max = args_.out_format.max;
   const auto clamp = [max](float q) { return q > max ? max : q < -max ? -max : q; };
   const float beyond =
@@ -429,44 +462,51 @@ void NormQuantBounds::codes(Row& out, std::size_t begin, std::size_t end, float 
   const std::size_t count = end - begin;
   const float* const lo = out.lo.data() + begin;
   const float* const hi = out.hi.data() + begin;
-  double* const to = code.data() + begin;
+  float* const to = code.data() + begin;
   const float inverse_lo = 1.0F / scale_hi;
   const float inverse_hi = 1.0F / scale_lo;
+  const bool by_division = divides(args_);
   int saturated = 0;
   // Bytes, not values: a NaN is equal to itself here.
   if (!(scale_lo < scale_hi) && std::memcmp(lo, hi, count * sizeof(float)) == 0) {
-    if (divides(args_))
+    const auto quantise_all = [&](auto quotient) {
       for (std::size_t j = 0; j < count; ++j) {
-        const float q = lo[j] / scale_lo;
+        const float q = quotient(lo[j]);
         saturated += std::fabs(q) > beyond ? 1 : 0;
-        to[j] = static_cast<double>(clamp(q));
+        to[j] = clamp(q);
       }
+    };
+    if (by_division)
+      quantise_all([scale_lo](float v) { return v / scale_lo; });
     else
-      for (std::size_t j = 0; j < count; ++j) {
-        const float q = lo[j] * inverse_lo;
-        saturated += std::fabs(q) > beyond ? 1 : 0;
-        to[j] = static_cast<double>(clamp(q));
-      }
+      quantise_all([inverse_lo](float v) { return v * inverse_lo; });
     out.saturated += saturated;
     return;
   }
   int ambiguous = 0;
-  const bool by_division = divides(args_);
   double* const allowed = budget.data() + begin;
-  for (std::size_t j = 0; j < count; ++j) {
-    // Towards lo: a positive v shrinks with a larger scale, a negative one with a smaller.
-    const float below = by_division ? lo[j] / (lo[j] >= 0.0F ? scale_hi : scale_lo)
-                                    : lo[j] * (lo[j] >= 0.0F ? inverse_lo : inverse_hi);
-    const float above = by_division ? hi[j] / (hi[j] >= 0.0F ? scale_lo : scale_hi)
-                                    : hi[j] * (hi[j] >= 0.0F ? inverse_hi : inverse_lo);
-    const float q_lo = clamp(below);
-    const float q_hi = clamp(above);
-    saturated += below > beyond || above < -beyond ? 1 : 0;
-    ambiguous += q_lo < q_hi ? 1 : 0;
-    const double middle = (static_cast<double>(q_lo) + static_cast<double>(q_hi)) / 2.0;
-    to[j] = q_lo < q_hi ? middle : static_cast<double>(q_lo);
-    allowed[j] = q_lo < q_hi ? static_cast<double>(q_hi) - middle : 0.0;
-  }
+  // Towards lo: a positive v shrinks with a larger scale, a negative one with a smaller.
+  const auto quantise_all = [&](auto least, auto most) {
+    for (std::size_t j = 0; j < count; ++j) {
+      const float below = least(lo[j]);
+      const float above = most(hi[j]);
+      const float q_lo = clamp(below);
+      const float q_hi = clamp(above);
+      saturated += below > beyond || above < -beyond ? 1 : 0;
+      ambiguous += q_lo < q_hi ? 1 : 0;
+      const float middle = 0.5F * (q_lo + q_hi);
+      const double down = static_cast<double>(middle) - static_cast<double>(q_lo);
+      const double up = static_cast<double>(q_hi) - static_cast<double>(middle);
+      to[j] = middle;
+      allowed[j] = q_lo < q_hi ? (up > down ? up : down) : 0.0;
+    }
+  };
+  if (by_division)
+    quantise_all([&](float v) { return v / (v >= 0.0F ? scale_hi : scale_lo); },
+                 [&](float v) { return v / (v >= 0.0F ? scale_lo : scale_hi); });
+  else
+    quantise_all([&](float v) { return v * (v >= 0.0F ? inverse_lo : inverse_hi); },
+                 [&](float v) { return v * (v >= 0.0F ? inverse_hi : inverse_lo); });
   out.saturated += saturated;
   out.ambiguous_codes += ambiguous;
 }

@@ -31,8 +31,9 @@
 //   v in [v (1 - (L+4)u), (v + delta^2)(1 + (L+4)u)].
 // Second-order terms: u is taken 1 % larger. Squares that underflow: 2^-149 absolute.
 //
-// What the judge gets per element: the middle of [lo, hi] and half its width. (The middle differs from the
-// value at the best r only within the interval.)
+// What the judge gets per element: a float m in the middle of [lo, hi], and how far the farther end is from
+// it, so [m - budget, m + budget] is [lo, hi] but for the rounding of m: half an fp32 ULP beyond the nearer
+// end. (The middle differs from the value at the best r only within the interval.)
 #pragma once
 
 #include <cstdint>
@@ -79,8 +80,9 @@ class NormQuantBounds {
     double budget = 0.0;
   };
   struct Row {
-    std::vector<double> code, code_budget;  // [H], clamped to +-max
-    std::vector<Judged> scale;              // [G]
+    std::vector<float> code;            // [H], clamped to +-max
+    std::vector<double> code_budget;    // [H]
+    std::vector<Judged> scale;          // [G]
     std::vector<float> sum;             // [H] in + residual in fp32: residual is RN_T of it, without budget
     bool clamped = false;               // scale_ub lowered this row's amax
     std::int64_t saturated = 0;         // codes that the clamp to +-max changed
@@ -95,16 +97,14 @@ class NormQuantBounds {
   void row(std::int64_t n, Row& out) const;
   // As above with codes and budgets stored elsewhere, H of each; a budget of 0 is not written, so they start
   // as 0.
-  void row(std::int64_t n, Row& out, std::span<double> code, std::span<double> budget) const;
+  void row(std::int64_t n, Row& out, std::span<float> code, std::span<double> budget) const;
 
  private:
   void load(std::int64_t n, Row& out) const;
   void statistics(Row& out) const;
-  template <class Round>
-  void normalise(Row& out, std::size_t begin, std::size_t end, Round round) const;
-  void quantise(Row& out, std::span<double> code, std::span<double> budget) const;
+  void quantise(Row& out, std::span<float> code, std::span<double> budget) const;
   void codes(Row& out, std::size_t begin, std::size_t end, float scale_lo, float scale_hi,
-             std::span<double> code, std::span<double> budget) const;
+             std::span<float> code, std::span<double> budget) const;
 
   NormQuantArgs args_;
   std::vector<float> weight_, bias_;

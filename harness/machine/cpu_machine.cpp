@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cstring>
+#include <memory>
 #include <utility>
 
 #include "harness/machine/platform.h"
@@ -58,8 +59,8 @@ class CpuMemory final : public DeviceMemory {
  public:
   // `map` must outlive the memory: errors name the tensor through it.
   CpuMemory(const TensorSpec& spec, const std::vector<ByteRange>& committed, Placement placement,
-            simt::MemoryMap& map)
-      : memory_(spec, committed, placement), map_(map) {
+            simt::MemoryMap& map, std::shared_ptr<MappingPool> pool)
+      : memory_(spec, committed, placement, std::move(pool)), map_(map) {
     map_.add(memory_.data(), memory_.bytes(), spec.name);
   }
   ~CpuMemory() override { map_.remove(memory_.data()); }
@@ -73,6 +74,7 @@ class CpuMemory final : public DeviceMemory {
   void download(const HostAllocation& to, std::span<const ByteRange> ranges) override {
     copy(memory_, to, ranges);
   }
+  const HostAllocation* on_host() const override { return &memory_; }
 
  private:
   static void copy(const HostAllocation& from, const HostAllocation& to, std::span<const ByteRange> ranges) {
@@ -126,7 +128,7 @@ class CpuMachine : public Machine {
   }
   std::unique_ptr<DeviceMemory> allocate(const TensorSpec& spec, const std::vector<ByteRange>& committed,
                                          Placement placement) override {
-    return std::make_unique<CpuMemory>(spec, committed, placement, device_.memory());
+    return std::make_unique<CpuMemory>(spec, committed, placement, device_.memory(), pool_);
   }
 
  protected:
@@ -140,6 +142,7 @@ class CpuMachine : public Machine {
   simt::Device device_;
 
  private:
+  std::shared_ptr<MappingPool> pool_ = std::make_shared<MappingPool>();
   bool envelope_;
   bool contracted_ = false;
 };
@@ -164,6 +167,7 @@ class StrictMemory final : public DeviceMemory {
   void download(const HostAllocation& to, std::span<const ByteRange> ranges) override {
     memory_->download(to, ranges);
   }
+  const HostAllocation* on_host() const override { return memory_->on_host(); }
   void describe_contents(std::span<const ByteRange> addressed, bool initialised) override {
     map_.describe(data(), addressed, initialised);
   }

@@ -44,6 +44,8 @@ class DeviceMemory {
   // Copies these ranges of the allocation (relative to its first byte; guards lie outside [0, bytes)).
   virtual void upload(const HostAllocation& from, std::span<const ByteRange> ranges) = 0;
   virtual void download(const HostAllocation& to, std::span<const ByteRange> ranges) = 0;
+  // The memory itself, where the host can read it; else nullptr.
+  virtual const HostAllocation* on_host() const { return nullptr; }
   // What of the tensor are elements, and whether they hold values (outputs do not): strict machines check it.
   virtual void describe_contents(std::span<const ByteRange> /*addressed*/, bool /*initialised*/) {}
   // Every committed byte, guards included.

@@ -49,6 +49,7 @@ void Expected::set(std::int64_t index, double value, double budget, double magni
   if (index < 0 || row < 0 || row >= static_cast<std::int64_t>(slot_of_row_.size()))
     throw std::logic_error(fmt::format("reference sets element {} of an output of {} rows of {}", index,
                                        slot_of_row_.size(), row_len_));
+  if (!singles_.empty()) throw std::logic_error("set() on an output of which everything was set");
   std::int64_t& slot = slot_of_row_[static_cast<std::size_t>(row)];
   if (slot < 0) {
     slot = touched_rows();
@@ -68,19 +69,33 @@ void Expected::set(std::int64_t index, double value, double budget, double magni
   is_set_[at] = 1;
 }
 
-Expected::All Expected::set_all() {
+void Expected::touch_all() {
   if (!row_ids_.empty()) throw std::logic_error("set_all() on an output that was set before");
   const auto rows = static_cast<std::int64_t>(slot_of_row_.size());
   for (std::int64_t row = 0; row < rows; ++row) {
     slot_of_row_[static_cast<std::size_t>(row)] = row;
     row_ids_.push_back(row);
   }
-  const auto size = static_cast<std::size_t>(rows * row_len_);
-  values_.resize(size);
-  budgets_.resize(size);
-  is_set_.assign(size, 1);
   set_count_ = rows * row_len_;
+  budgets_.resize(static_cast<std::size_t>(set_count_));
+  is_set_.assign(static_cast<std::size_t>(set_count_), 1);
+}
+
+Expected::All Expected::set_all() {
+  touch_all();
+  values_.resize(static_cast<std::size_t>(set_count_));
   return {values_, budgets_};
+}
+
+Expected::AllSingle Expected::set_all_single() {
+  touch_all();
+  singles_.resize(static_cast<std::size_t>(set_count_));
+  return {singles_, budgets_};
+}
+
+ExpectedValues Expected::values() const {
+  if (!singles_.empty()) return std::span<const float>(singles_);
+  return std::span<const double>(values_);
 }
 
 Bindings::Pointer Bindings::operator()(std::string_view name) const {

@@ -18,6 +18,7 @@
 #include <utility>
 #include <vector>
 
+#include "harness/judge/comparison.h"
 #include "harness/machine/machine.h"
 #include "harness/numeric/codec.h"
 #include "harness/random/fill.h"
@@ -53,17 +54,26 @@ class Expected {
 
   // Sets every element at once, rows in order, for references that compute rows in parallel: write row r to
   // [r * row_len, (r + 1) * row_len) of both. Nothing may have been set before.
-  struct All {
-    std::span<double> values, budgets;
+  template <class Real>
+  struct AllOf {
+    std::span<Real> values;
+    std::span<double> budgets;
   };
+  using All = AllOf<double>;
   All set_all();
+  // The same with values that are floats: half the memory to write and to judge.
+  using AllSingle = AllOf<float>;
+  AllSingle set_all_single();
 
   std::int64_t row_len() const { return row_len_; }
   std::int64_t touched_rows() const { return static_cast<std::int64_t>(row_ids_.size()); }
   // Of each touched row, in the order of first touch: its number, its values, budgets, and which elements
   // were set. Elements never set must keep their initial bytes (in/out tensors) or stay unwritten (outputs).
   const std::vector<std::int64_t>& row_ids() const { return row_ids_; }
-  const std::vector<double>& values() const { return values_; }
+  ExpectedValues values() const;
+  double value(std::size_t at) const {
+    return singles_.empty() ? values_[at] : static_cast<double>(singles_[at]);
+  }
   const std::vector<double>& budgets() const { return budgets_; }
   // Empty when no element was given one.
   const std::vector<double>& magnitudes() const { return magnitudes_; }
@@ -78,11 +88,14 @@ class Expected {
   std::string powerless;
 
  private:
+  void touch_all();
+
   std::int64_t row_len_ = 0;
   std::int64_t set_count_ = 0;
   std::vector<std::int64_t> slot_of_row_;  // -1: not touched
   std::vector<std::int64_t> row_ids_;
   std::vector<double> values_, budgets_, magnitudes_;
+  std::vector<float> singles_;  // in place of values_ after set_all_single()
   std::vector<std::uint8_t> is_set_;
 };
 

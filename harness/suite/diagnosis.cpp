@@ -237,7 +237,7 @@ std::optional<std::string> explain(Execution& execution, std::size_t t, const Ou
         found->second.is_set() != execution.expected(t)->is_set())
       continue;
     Outcome other = outcome;
-    other.expected = std::span<const double>(found->second.values());
+    other.expected = found->second.values();
     other.budget = found->second.budgets();
     other.magnitude = found->second.magnitudes();
     other.counts = found->second.counts;
@@ -269,7 +269,7 @@ std::optional<std::string> explain_stray_write(const Execution& execution, std::
       bool fits = true;
       for (std::size_t c = 0; c < row_len && fits; ++c)
         fits = ulp_distance(dtype, load_code(row + c * size, size),
-                            round_to(outcome, want->values()[r * row_len + c])) <= 1;
+                            round_to(outcome, want->value(r * row_len + c))) <= 1;
       if (fits)
         return fmt::format("row {} holds what belongs to row {}: another slot", others[o],
                            want->row_ids()[r]);

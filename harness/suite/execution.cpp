@@ -24,8 +24,10 @@ Execution::Execution(const CaseId& id, Machine& machine, Seed seed, Workspace* w
 }
 
 Execution::~Execution() {
-  if (workspace_ != nullptr && !failed_)
-    *workspace_ = {std::move(tensors_), std::move(device_), std::move(after_)};
+  if (workspace_ == nullptr || failed_) return;
+  workspace_->tensors = std::move(tensors_);
+  workspace_->device = std::move(device_);
+  workspace_->after = std::move(after_);
 }
 
 void Execution::redraw(Seed seed) {
@@ -36,9 +38,10 @@ void Execution::redraw(Seed seed) {
 }
 
 void Execution::prepare() {
-  Workspace previous{std::move(tensors_), std::move(device_), std::move(after_)};
-  if (previous.tensors.empty() && workspace_ != nullptr) previous = std::exchange(*workspace_, {});
-  tensors_ = materialise(*builder_, id_.data_id, std::move(previous.tensors));
+  std::shared_ptr<MappingPool> pool = workspace_ != nullptr ? workspace_->pool : nullptr;
+  Workspace previous{pool, std::move(tensors_), std::move(device_), std::move(after_)};
+  if (previous.tensors.empty() && workspace_ != nullptr) std::swap(previous, *workspace_);
+  tensors_ = materialise(*builder_, id_.data_id, std::move(previous.tensors), pool);
   device_.resize(tensors_.size());
   after_.resize(tensors_.size());
   for (std::size_t t = 0; t < tensors_.size(); ++t) {
@@ -52,7 +55,8 @@ void Execution::prepare() {
     if (device_[t] != nullptr) continue;
     const HostTensor& tensor = tensors_[t];
     device_[t] = machine_.allocate(tensor.spec, tensor.committed, tensor.placement);
-    after_[t] = HostAllocation(tensor.spec, tensor.committed, tensor.placement);
+    if (device_[t]->on_host() == nullptr)
+      after_[t] = HostAllocation(tensor.spec, tensor.committed, tensor.placement, pool);
   }
 }
 
@@ -98,8 +102,12 @@ LaunchStatus Execution::launch_laid_out(const CaseBuilder::Launch& launch, std::
     failed_ = true;
     return status;
   }
-  for (std::size_t t = 0; t < tensors_.size(); ++t) device_[t]->download(after_[t]);
+  for (std::size_t t = 0; t < tensors_.size(); ++t) download(t, tensors_[t].memory.committed());
   return status;
+}
+
+void Execution::download(std::size_t t, std::span<const ByteRange> ranges) {
+  if (device_[t]->on_host() == nullptr) device_[t]->download(after_[t], ranges);
 }
 
 LaunchStatus Execution::launch_quickly(std::string_view fault) {
@@ -115,7 +123,7 @@ LaunchStatus Execution::launch_quickly(std::string_view fault) {
     return status;
   }
   for (std::size_t t = 0; t < tensors_.size(); ++t)
-    if (tensors_[t].decl->role != Role::input) device_[t]->download(after_[t], tensors_[t].addressed);
+    if (tensors_[t].decl->role != Role::input) download(t, tensors_[t].addressed);
   return status;
 }
 
@@ -139,7 +147,7 @@ const Expected* Execution::expected(std::size_t t) const {
 
 std::optional<std::string> Execution::stray_write() const {
   for (std::size_t t = 0; t < tensors_.size(); ++t)
-    if (auto stray = find_stray_write(tensors_[t], after_[t], writable_ranges(tensors_[t], expected(t))))
+    if (auto stray = find_stray_write(tensors_[t], after(t), writable_ranges(tensors_[t], expected(t))))
       return stray;
   return std::nullopt;
 }
@@ -148,7 +156,7 @@ OutputCodes Execution::outputs() const {
   OutputCodes codes(tensors_.size());
   for (std::size_t t = 0; t < tensors_.size(); ++t)
     if (const Expected* want = expected(t))
-      codes[t] = gather(tensors_[t].decl->spec, want->row_ids(), after_[t]);
+      codes[t] = gather(tensors_[t].decl->spec, want->row_ids(), after(t));
   return codes;
 }
 
@@ -156,16 +164,16 @@ Outcome Execution::outcome(std::size_t t, const std::vector<std::byte>& codes,
                            std::vector<double>& values) const {
   const TensorDecl& decl = *tensors_[t].decl;
   const Expected& want = *expected(t);
-  std::span<const double> expected_values = want.values();
+  ExpectedValues expected_values = want.values();
   if (want.set_count() != want.touched_rows() * want.row_len()) {
     // Rows the reference set in part: the rest must hold what it held (the memory check sees to that), so
     // expect just that.
-    values = want.values();
+    values.resize(want.is_set().size());
     const std::size_t size = dtype_size(decl.spec.dtype);
     for (std::size_t e = 0; e < values.size(); ++e)
-      if (want.is_set()[e] == 0)
-        values[e] = decode(decl.spec.dtype, load_code(codes.data() + e * size, size));
-    expected_values = values;
+      values[e] = want.is_set()[e] != 0 ? want.value(e)
+                                        : decode(decl.spec.dtype, load_code(codes.data() + e * size, size));
+    expected_values = std::span<const double>(values);
   }
   Outcome outcome;
   outcome.dtype = decl.spec.dtype;

@@ -23,6 +23,7 @@ using OutputCodes = std::vector<std::vector<std::byte>>;
 // Memory and inputs of the last case on a machine, for the next one that can use them: neighbouring cases
 // have shapes, and often inputs, in common. Dies before the machine does.
 struct Workspace {
+  std::shared_ptr<MappingPool> pool = std::make_shared<MappingPool>();
   std::vector<HostTensor> tensors;
   std::vector<std::unique_ptr<DeviceMemory>> device;
   std::vector<HostAllocation> after;
@@ -65,7 +66,11 @@ class Execution {
   Machine& machine() const { return machine_; }
   const CaseBuilder& builder() const { return *builder_; }
   const std::vector<HostTensor>& tensors() const { return tensors_; }
-  const HostAllocation& after(std::size_t t) const { return after_[t]; }
+  // The memory of tensor t as the last launch left it.
+  const HostAllocation& after(std::size_t t) const {
+    const HostAllocation* const here = device_[t]->on_host();
+    return here != nullptr ? *here : after_[t];
+  }
   // What the reference says of tensor t; nullptr for inputs and before compute_reference().
   const Expected* expected(std::size_t t) const;
   // Where the launch wrote though it may not (memory_check.h): outside what the reference sets. Before
@@ -80,6 +85,7 @@ class Execution {
  private:
   Bindings bind_device() const;
   LaunchStatus launch_laid_out(const CaseBuilder::Launch& launch, std::string_view fault);
+  void download(std::size_t t, std::span<const ByteRange> ranges);
 
   const CaseId& id_;
   Machine& machine_;
@@ -88,7 +94,7 @@ class Execution {
   std::optional<CaseBuilder> builder_;
   std::vector<HostTensor> tensors_;
   std::vector<std::unique_ptr<DeviceMemory>> device_;
-  std::vector<HostAllocation> after_;
+  std::vector<HostAllocation> after_;  // where the host cannot read device memory
   Expectations expectations_;
 };
 

@@ -73,6 +73,7 @@ void take_over(std::vector<HostTensor>& previous, HostTensor& tensor) {
     HostTensor& old = previous[p];
     if (old.spec.name != tensor.spec.name) continue;
     tensor.codes = std::move(old.codes);
+    tensor.hashed = old.hashed;
     if (!tensor.source || old.source != tensor.source || old.spec.dtype != tensor.spec.dtype ||
         old.spec.shape != tensor.spec.shape || old.rows != tensor.rows)
       tensor.codes.clear();  // its capacity is of use
@@ -87,7 +88,8 @@ void take_over(std::vector<HostTensor>& previous, HostTensor& tensor) {
 }  // namespace
 
 std::vector<HostTensor> materialise(const CaseBuilder& builder, std::string_view data_id,
-                                    std::vector<HostTensor> previous) {
+                                    std::vector<HostTensor> previous,
+                                    const std::shared_ptr<MappingPool>& pool) {
   std::vector<HostTensor> tensors;
   tensors.reserve(builder.tensors().size());
   for (const TensorDecl& decl : builder.tensors()) {
@@ -106,7 +108,7 @@ std::vector<HostTensor> materialise(const CaseBuilder& builder, std::string_view
   previous.clear();  // what is of no use any more makes room for what is missing
   for (HostTensor& tensor : tensors) {
     const TensorDecl& decl = *tensor.decl;
-    if (!tensor.taken_from) tensor.memory = HostAllocation(decl.spec, tensor.committed, decl.placement);
+    if (!tensor.taken_from) tensor.memory = HostAllocation(decl.spec, tensor.committed, decl.placement, pool);
     tensor.around = complement(tensor.memory.committed(), tensor.addressed);
     if (decl.role == Role::output || !tensor.codes.empty()) continue;
     const RandomStream stream(builder.seed(), data_id, decl.spec.name);
@@ -120,6 +122,7 @@ std::vector<HostTensor> materialise(const CaseBuilder& builder, std::string_view
         fill_row(decl.fill, stream, decl.spec.dtype, tensor.rows[r], row_len,
                  tensor.codes.data() + r * row_bytes);
     });
+    tensor.hashed.reset();
   }
   return tensors;
 }
@@ -185,7 +188,9 @@ std::uint64_t hash_inputs(const std::vector<HostTensor>& tensors) {
     hash = hash_text(dtype_name(spec.dtype), hash);
     hash = hash_bytes(std::as_bytes(std::span(spec.shape)), hash);
     hash = hash_bytes(std::as_bytes(std::span(tensor.rows)), hash);
-    hash = hash_bytes(tensor.codes, hash);
+    if (!tensor.hashed || tensor.hashed->basis != hash)
+      tensor.hashed = {hash, hash_bytes(tensor.codes, hash)};
+    hash = tensor.hashed->hash;
   }
   return hash;
 }

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -34,7 +35,12 @@ struct HostTensor {
   std::vector<ByteRange> committed;  // what exists: the whole tensor, or the addressed ranges of a large one
   std::vector<ByteRange> around;     // accessible, and not addressed: guards and gaps
   std::vector<std::byte> codes;      // initial contents of these rows in logical order; empty for outputs
-  HostAllocation memory;             // the launch's initial contents
+  // hash_bytes(codes, basis) as it was asked for last: inputs that stay from case to case are hashed once.
+  struct Hashed {
+    std::uint64_t basis, hash;
+  };
+  mutable std::optional<Hashed> hashed;
+  HostAllocation memory;  // the launch's initial contents
   // What outlives the declaration, for a later case that may go on with this tensor.
   TensorSpec spec;
   Placement placement = Placement::guarded;
@@ -46,7 +52,8 @@ struct HostTensor {
 // From `previous` (an earlier draw, or another case) come the memory of tensors that lie there in the same
 // way, and the codes of inputs that have the same source.
 std::vector<HostTensor> materialise(const CaseBuilder& builder, std::string_view data_id,
-                                    std::vector<HostTensor> previous = {});
+                                    std::vector<HostTensor> previous = {},
+                                    const std::shared_ptr<MappingPool>& pool = nullptr);
 
 // Poisons everything with the pattern of `run`, then lays the initial contents out again.
 void lay_out(HostTensor& tensor, unsigned run);

@@ -66,9 +66,45 @@ std::byte poison_byte(unsigned run) {
   return run % 2 == 0 ? std::byte{0xFF} : std::byte{0x7F};
 }
 
+MappingPool::MappingPool() {
+  mappings_.reserve(kMost + 1);  // so that put() never fails
+}
+
+MappingPool::~MappingPool() {
+  for (const Mapping& mapping : mappings_) ::munmap(mapping.begin, mapping.bytes);
+}
+
+MappingPool::Mapping MappingPool::take(std::size_t bytes) {
+  const std::lock_guard lock(mutex_);
+  constexpr std::size_t kWaste = 4;
+  auto best = mappings_.end();
+  for (auto it = mappings_.begin(); it != mappings_.end(); ++it)
+    if (it->bytes >= bytes && it->bytes / kWaste <= bytes &&
+        (best == mappings_.end() || it->bytes < best->bytes))
+      best = it;
+  if (best == mappings_.end()) return {};
+  const Mapping mapping = *best;
+  mappings_.erase(best);
+  return mapping;
+}
+
+void MappingPool::put(Mapping mapping) {
+  const std::lock_guard lock(mutex_);
+  constexpr std::size_t kSmall = std::size_t{1} << 20;  // not worth keeping
+  constexpr std::size_t kHuge = std::size_t{4} << 30;   // address space for the most part
+  if (mapping.bytes < kSmall || mapping.bytes > kHuge) {
+    ::munmap(mapping.begin, mapping.bytes);
+    return;
+  }
+  mappings_.push_back(mapping);
+  if (mappings_.size() <= kMost) return;
+  ::munmap(mappings_.front().begin, mappings_.front().bytes);
+  mappings_.erase(mappings_.begin());
+}
+
 HostAllocation::HostAllocation(const TensorSpec& spec, const std::vector<ByteRange>& committed,
-                               Placement placement)
-    : bytes_(spec.bytes()) {
+                               Placement placement, std::shared_ptr<MappingPool> pool)
+    : pool_(std::move(pool)), bytes_(spec.bytes()) {
   spec.validate();
   const std::int64_t page = page_size();
   // Where the data begins within its page. kGuardBytes is a multiple of 256, the alignment promised for
@@ -85,15 +121,17 @@ HostAllocation::HostAllocation(const TensorSpec& spec, const std::vector<ByteRan
       bytes_ > kWrap ? kWrap * static_cast<std::int64_t>(dtype_size(spec.dtype)) : 0;
   const std::int64_t first = std::min(committed_.front().begin, -lead) - in_front;
   const std::int64_t end = std::max(committed_.back().end, round_up(bytes_ + lead, page) - lead);
-  reserved_bytes_ = static_cast<std::size_t>(end - first + 2 * page);
-  reserved_ = ::mmap(nullptr, reserved_bytes_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (reserved_ == MAP_FAILED) {
-    const int error = errno;
-    reserved_ = nullptr;
-    throw AllocationError(fmt::format("tensor '{}': no address space for its {} bytes: {}", spec.name, bytes_,
-                                      std::strerror(error)));
+  const auto needed = static_cast<std::size_t>(end - first + 2 * page);
+  if (pool_ != nullptr) reserved_ = pool_->take(needed);
+  if (reserved_.begin == nullptr || ::mprotect(reserved_.begin, reserved_.bytes, PROT_NONE) != 0) {
+    release();
+    void* const begin = ::mmap(nullptr, needed, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (begin == MAP_FAILED)
+      throw AllocationError(fmt::format("tensor '{}': no address space for its {} bytes: {}", spec.name,
+                                        bytes_, std::strerror(errno)));
+    reserved_ = {begin, needed};
   }
-  data_ = static_cast<std::byte*>(reserved_) + page - first;
+  data_ = static_cast<std::byte*>(reserved_.begin) + page - first;
   for (const ByteRange& range : committed_) {
     const auto size = static_cast<std::size_t>(range.end - range.begin);
     if (::mprotect(data_ + range.begin, size, PROT_READ | PROT_WRITE) == 0) {
@@ -105,7 +143,7 @@ HostAllocation::HostAllocation(const TensorSpec& spec, const std::vector<ByteRan
       continue;
     }
     const int error = errno;
-    ::munmap(reserved_, reserved_bytes_);
+    release();
     throw AllocationError(
         fmt::format("tensor '{}': cannot commit {} bytes: {}", spec.name, size, std::strerror(error)));
   }
@@ -117,7 +155,7 @@ HostAllocation::HostAllocation(HostAllocation&& other) noexcept {
 
 HostAllocation& HostAllocation::operator=(HostAllocation&& other) noexcept {
   std::swap(reserved_, other.reserved_);
-  std::swap(reserved_bytes_, other.reserved_bytes_);
+  std::swap(pool_, other.pool_);
   std::swap(data_, other.data_);
   std::swap(bytes_, other.bytes_);
   std::swap(committed_, other.committed_);
@@ -125,7 +163,16 @@ HostAllocation& HostAllocation::operator=(HostAllocation&& other) noexcept {
 }
 
 HostAllocation::~HostAllocation() {
-  if (reserved_ != nullptr) ::munmap(reserved_, reserved_bytes_);
+  release();
+}
+
+void HostAllocation::release() noexcept {
+  if (reserved_.begin == nullptr) return;
+  if (pool_ != nullptr)
+    pool_->put(reserved_);
+  else
+    ::munmap(reserved_.begin, reserved_.bytes);
+  reserved_ = {};
 }
 
 void HostAllocation::poison(std::byte pattern) {

@@ -11,6 +11,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -33,12 +35,40 @@ enum class Placement : std::uint8_t {
 // written).
 std::byte poison_byte(unsigned run);
 
+// Address ranges, with the pages in them, of large allocations that are gone, for the next ones: a page costs
+// a fault and is cleared when it is touched first, which takes as long as what a case does with it. Holds a
+// few ranges only. May be shared by threads.
+class MappingPool {
+ public:
+  struct Mapping {
+    void* begin = nullptr;
+    std::size_t bytes = 0;
+  };
+  MappingPool();
+  MappingPool(const MappingPool&) = delete;
+  MappingPool& operator=(const MappingPool&) = delete;
+  ~MappingPool();
+
+  // At least so large, and not several times as large; contents and protection are what they were. An empty
+  // one when there is none.
+  Mapping take(std::size_t bytes);
+  // Unmapped when the pool has no use for it.
+  void put(Mapping mapping);
+
+ private:
+  static constexpr std::size_t kMost = 4;  // tensors of a case that are large
+
+  std::mutex mutex_;
+  std::vector<Mapping> mappings_;  // in the order in which they came
+};
+
 class HostAllocation {
  public:
   HostAllocation() = default;
+  // With a pool, the memory is taken from there where it can be, holds anything then, and goes back there.
   // Throws std::bad_alloc-derived errors naming the tensor and the size when address space runs out.
   HostAllocation(const TensorSpec& spec, const std::vector<ByteRange>& committed,
-                 Placement placement = Placement::guarded);
+                 Placement placement = Placement::guarded, std::shared_ptr<MappingPool> pool = nullptr);
   HostAllocation(HostAllocation&&) noexcept;
   HostAllocation& operator=(HostAllocation&&) noexcept;
   HostAllocation(const HostAllocation&) = delete;
@@ -54,8 +84,10 @@ class HostAllocation {
   void poison(std::byte pattern);  // every committed byte, guards included
 
  private:
-  void* reserved_ = nullptr;
-  std::size_t reserved_bytes_ = 0;
+  void release() noexcept;
+
+  MappingPool::Mapping reserved_;
+  std::shared_ptr<MappingPool> pool_;
   std::byte* data_ = nullptr;
   std::int64_t bytes_ = 0;
   std::vector<ByteRange> committed_;

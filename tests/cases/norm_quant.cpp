@@ -147,9 +147,10 @@ void expect(const NormQuantArgs& args, Expectations& expected, bool bound_must_m
   const auto H = static_cast<std::size_t>(args.width);
   const bool dynamic = args.quantiser != Quantiser::per_tensor;
   const auto groups = static_cast<std::size_t>(reference::scales_per_row(args));
-  const Expected::All out = expected.at("out").set_all();
+  const Expected::AllSingle out = expected.at("out").set_all_single();
   const Expected::All scales = dynamic ? expected.at("scales").set_all() : Expected::All{};
-  const Expected::All sums = args.residual != nullptr ? expected.at("residual").set_all() : Expected::All{};
+  const Expected::AllSingle sums =
+      args.residual != nullptr ? expected.at("residual").set_all_single() : Expected::AllSingle{};
   std::atomic<std::int64_t> clamped{0}, saturated{0}, flipping{0}, ambiguous{0};
   const auto grain = std::max<std::int64_t>(1, 16384 / args.width);
   tbb::parallel_for(tbb::blocked_range<std::int64_t>(0, args.tokens, grain), [&](const auto& range) {

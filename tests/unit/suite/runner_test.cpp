@@ -262,6 +262,25 @@ TEST_CASE("a workspace changes nothing but the time a case takes") {
         compare(name, seed, fault);
 }
 
+TEST_CASE("what a reference says of an output may be floats") {
+  Expected expected(2, 3);
+  const Expected::AllSingle all = expected.set_all_single();
+  REQUIRE(all.values.size() == 6);
+  REQUIRE(all.budgets.size() == 6);
+  for (std::size_t i = 0; i < 6; ++i) all.values[i] = static_cast<float>(i) + 0.1F;
+  all.budgets[4] = 0.25;
+  CHECK(expected.set_count() == 6);
+  CHECK(expected.touched_rows() == 2);
+  CHECK(expected.budgets() == std::vector<double>{0, 0, 0, 0, 0.25, 0});
+  CHECK(expected.value(5) == static_cast<double>(5.1F));
+  const ExpectedValues values = expected.values();
+  const auto* single = std::get_if<std::span<const float>>(&values);
+  REQUIRE(single != nullptr);
+  CHECK((*single)[5] == 5.1F);
+  CHECK_THROWS_AS(expected.set(0, 1.0), std::logic_error);
+  CHECK_THROWS_AS(expected.set_all(), std::logic_error);
+}
+
 // Every row of y from one and the same row of x, so that n is a matter of presentation.
 void describe_alike(CaseBuilder& c) {
   const std::int64_t n = c.params().integer("n");

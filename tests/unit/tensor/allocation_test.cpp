@@ -15,8 +15,10 @@
 #include <csignal>
 #include <cstring>
 #include <fstream>
+#include <memory>
 #include <new>
 #include <utility>
+#include <vector>
 
 namespace kvr {
 namespace {
@@ -116,6 +118,69 @@ TEST_CASE("A7: three rows 2^30 + 64 elements apart cost a few pages, and the spa
   CHECK(faults(memory.data() + (INT64_C(1) << 30)));          // half-way to row 1
   CHECK(faults(memory.data() + (INT64_C(1) << 31) + 65536));  // behind row 1
   CHECK(faults(memory.data() - 4294966784));  // row 2 with a 32-bit product: 2^31 + 128 wraps to -2^31 + 128
+}
+
+TEST_CASE("memory from a pool: the same pages again, guarded like new ones") {
+  const auto pool = std::make_shared<MappingPool>();
+  const TensorSpec large = TensorSpec::contiguous("large", DType::f32, {1, 1 << 20});
+  std::byte* place = nullptr;
+  {
+    HostAllocation memory(large, large.addressed(), Placement::guarded, pool);
+    memory.poison(std::byte{0x5A});
+    place = memory.data();
+  }
+  const TensorSpec smaller = TensorSpec::contiguous("smaller", DType::f32, {1, 300000});
+  {
+    HostAllocation memory(smaller, smaller.addressed(), Placement::guarded, pool);
+    CHECK(memory.data() == place);
+    REQUIRE(memory.committed().size() == 1);
+    const ByteRange all = memory.committed()[0];
+    CHECK_FALSE(faults(memory.data() + all.begin));
+    CHECK_FALSE(faults(memory.data() + all.end - 1));
+    CHECK(faults(memory.data() + all.begin - 1));
+    CHECK(faults(memory.data() + all.end));
+    CHECK(faults(memory.data() + large.bytes() - 1));  // the larger tensor's, which is gone
+  }
+  {
+    HostAllocation memory(smaller, smaller.addressed(), Placement::end_at_page, pool);
+    CHECK_FALSE(faults(memory.data() + smaller.bytes() - 1));
+    CHECK(faults(memory.data() + smaller.bytes(), false));
+  }
+  {
+    const TensorSpec larger = TensorSpec::contiguous("larger", DType::f32, {1, 1 << 21});
+    HostAllocation memory(larger, larger.addressed(), Placement::guarded, pool);
+    CHECK(memory.data() != place);
+    CHECK_FALSE(faults(memory.data() + larger.bytes() - 1));
+  }
+  // Two at a time never share.
+  HostAllocation one(smaller, smaller.addressed(), Placement::guarded, pool);
+  HostAllocation other(smaller, smaller.addressed(), Placement::guarded, pool);
+  one.poison(std::byte{1});
+  other.poison(std::byte{2});
+  CHECK(one.data()[0] == std::byte{1});
+  HostAllocation moved = std::move(one);
+  CHECK(moved.data()[0] == std::byte{1});
+}
+
+TEST_CASE("a pool keeps a few large ranges and nothing else") {
+  const auto pool = std::make_shared<MappingPool>();
+  const auto use = [&](std::int64_t bytes, int count) {
+    const TensorSpec spec = TensorSpec::contiguous("t", DType::uint8, {1, bytes});
+    std::vector<HostAllocation> all;
+    for (int i = 0; i < count; ++i) {
+      all.emplace_back(spec, spec.addressed(), Placement::guarded, pool);
+      all.back().poison(std::byte{1});
+    }
+  };
+  const std::int64_t before = resident();
+  use(std::int64_t{8} << 20, 20);
+  CHECK(resident() - before <= (std::int64_t{8} * 4 + 2) << 20);  // 4 of the 20
+  CHECK(resident() - before >= (std::int64_t{8} * 4 - 2) << 20);
+  // A range several times as large as what is asked for is left for something that needs it.
+  CHECK(pool->take(std::size_t{1} << 20).begin == nullptr);
+  const MappingPool::Mapping fits = pool->take(std::size_t{4} << 20);
+  CHECK(fits.bytes >= std::size_t{8} << 20);
+  pool->put(fits);
 }
 
 TEST_CASE("each committed range has guards of its own") {
