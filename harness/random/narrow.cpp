@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The kvr authors
 // SPDX-License-Identifier: MIT
 //
-// bf16 and fp16 have a loop of their own that compilers vectorise: it rounds the bits of the double as if
-// every value were normal in the target, and notes whether one was not; encode() then redoes the chunk's
-// exceptions.
+// bf16 and fp16 have a loop of their own that compilers vectorise: it rounds the bits of the double where the
+// value is normal in the target, and lets the adder round it where it is below, and notes whether one was
+// beyond; encode() then redoes the chunk's exceptions.
 #include "harness/random/narrow.h"
 
 #include <algorithm>
@@ -44,6 +44,9 @@ template <int MantissaBits, int Bias, DType kType>
   const FloatFormat& format = float_format(kType);
   const double smallest = format.min_normal;
   const double largest = format.max_finite;
+  // 2^52 quanta of the target's subnormals: a sum with it has no bit below the quantum.
+  const double magic = smallest * static_cast<double>(std::uint64_t{1} << kDropped);
+  const std::uint64_t magic_bits = std::bit_cast<std::uint64_t>(magic);
   std::uint16_t codes[kChunk];
   for (std::size_t begin = 0; begin < count; begin += kChunk) {
     const std::size_t part = std::min(kChunk, count - begin);
@@ -53,14 +56,16 @@ template <int MantissaBits, int Bias, DType kType>
       const std::uint64_t bits = std::bit_cast<std::uint64_t>(value);
       const std::uint64_t magnitude = bits & ~(std::uint64_t{1} << 63);
       const std::uint64_t rounded = (magnitude + kBelowHalf + ((magnitude >> kDropped) & 1)) >> kDropped;
-      codes[i] = static_cast<std::uint16_t>((rounded - kRebias) | (bits >> 63 << 15));
       const double size = std::bit_cast<double>(magnitude);
-      exceptions += (size < smallest) | !(size <= largest);
+      const std::uint64_t quanta = std::bit_cast<std::uint64_t>(size + magic) - magic_bits;
+      const std::uint64_t code = size < smallest ? quanta : rounded - kRebias;
+      codes[i] = static_cast<std::uint16_t>(code | (bits >> 63 << 15));
+      exceptions += !(size <= largest);
     }
     if (exceptions != 0) {
       for (std::size_t i = 0; i < part; ++i) {
         const double size = values[begin + i] < 0 ? -values[begin + i] : values[begin + i];
-        if (size >= smallest && size <= largest) continue;
+        if (size <= largest) continue;
         codes[i] = static_cast<std::uint16_t>(encode(kType, values[begin + i]));
       }
     }
