@@ -66,8 +66,8 @@ class MachineRun {
 };
 
 // One more case at a time needs as much memory as a case of the full tier may take: 4096 x 8192 in f32 with a
-// residual, 0.9 GB of expectations (float value, budget and flag of 2 x 32 Mi elements) and 1.3 GB of tensors,
-// codes and what their predecessors left for them; 2.2 GB were seen.
+// residual, 0.9 GB of expectations (float value, budget and flag of 2 x 32 Mi elements) and 1.3 GB of
+// tensors, codes and what their predecessors left for them; 2.2 GB were seen.
 constexpr std::int64_t kJobBytes = std::int64_t{5} << 29;
 
 int threads_in_all(const CheckOptions& options) {

@@ -125,7 +125,8 @@ HostAllocation::HostAllocation(const TensorSpec& spec, const std::vector<ByteRan
   if (pool_ != nullptr) reserved_ = pool_->take(needed);
   if (reserved_.begin == nullptr || ::mprotect(reserved_.begin, reserved_.bytes, PROT_NONE) != 0) {
     release();
-    void* const begin = ::mmap(nullptr, needed, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void* const begin =
+        ::mmap(nullptr, needed, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (begin == MAP_FAILED)
       throw AllocationError(fmt::format("tensor '{}': no address space for its {} bytes: {}", spec.name,
                                         bytes_, std::strerror(errno)));

@@ -32,7 +32,8 @@ bool same(float a, float b) {
 std::vector<Floats<8>> samples() {
   std::vector<float> values;
   std::mt19937 random(1);
-  for (int i = 0; i < 1 << 20; ++i) values.push_back(__builtin_bit_cast(float, static_cast<std::uint32_t>(random())));
+  for (int i = 0; i < 1 << 20; ++i)
+    values.push_back(__builtin_bit_cast(float, static_cast<std::uint32_t>(random())));
   for (const float edge :
        {65504.0F, 65520.0F, 65536.0F, 0x1p-14F, 0x1p-24F,  0x1p-25F,  0x1.8p-24F, 448.0F,     464.0F,
         240.0F,   224.0F,   0x1p-6F,  0x1p-9F,  0x1p-10F,  0x1p-7F,   57344.0F,   61440.0F,   0x1p-16F,
