@@ -242,8 +242,9 @@ class RowReader {
     for (const auto& [key, each] : *outliers) {
       if (key.str() != "count" && key.str() != "max_ulp" && key.str() != "max_magnitude" &&
           key.str() != "anywhere") {
-        problem(line_of(each),
-                fmt::format("unknown key 'outliers.{}' (count, max_ulp, max_magnitude)", key.str()));
+        problem(
+            line_of(each),
+            fmt::format("unknown key 'outliers.{}' (count, max_ulp, max_magnitude, anywhere)", key.str()));
       }
     }
     const toml::node* count = outliers->get("count");

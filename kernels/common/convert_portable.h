@@ -149,15 +149,26 @@ KVR_PORTABLE W clamp_magnitude(W magnitude, float max, std::uint32_t format_max)
   return choose(below(magnitude, limit), magnitude, limit);
 }
 
+// A format with a sign bit that zero and NaN have too: e4m3fn, e5m2. format_max: the bits of its largest
+// value.
+template <std::uint32_t Dropped, std::uint32_t Rebias, class W>
+KVR_PORTABLE W encode_signed_fp8(W bits, float max, std::uint32_t format_max, float magic,
+                                 std::uint32_t nan) {
+  const W sign = (bits & kFloatSign) >> 24;
+  const W magnitude = bits & ~kFloatSign;
+  const W code = encode_fp8<Dropped, Rebias>(clamp_magnitude(magnitude, max, format_max), magic);
+  return sign | choose(below(all<W>(kFloatInfinity), magnitude), all<W>(nan), code);
+}
+
 // Clamps to +-max (max > 0; beyond the format's largest value it counts as that), infinities too; NaN gives
 // the format's NaN.
 template <class W>
 KVR_PORTABLE W encode_saturating(e4m3fn, FloatsOf<W> value, float max) {
-  const W bits = as_words(value);
-  const W sign = (bits & kFloatSign) >> 24;
-  const W magnitude = bits & ~kFloatSign;
-  const W code = encode_fp8<20, 120>(clamp_magnitude(magnitude, max, 0x43E00000U), 0x1p14F);  // 448
-  return sign | choose(below(all<W>(kFloatInfinity), magnitude), all<W>(0x7FU), code);
+  return encode_signed_fp8<20, 120>(as_words(value), max, 0x43E00000U, 0x1p14F, 0x7FU);  // 448
+}
+template <class W>
+KVR_PORTABLE W encode_saturating(e5m2, FloatsOf<W> value, float max) {
+  return encode_signed_fp8<21, 112>(as_words(value), max, 0x47600000U, 0x1p7F, 0x7EU);  // 57344
 }
 
 template <class W>
@@ -168,15 +179,6 @@ KVR_PORTABLE W encode_saturating(e4m3fnuz, FloatsOf<W> value, float max) {
   // No -0 in this format: a sign bit on a zero would be its NaN.
   const W sign = choose(code == 0U, all<W>(0U), (bits & kFloatSign) >> 24);
   return choose(below(all<W>(kFloatInfinity), magnitude), all<W>(0x80U), sign | code);
-}
-
-template <class W>
-KVR_PORTABLE W encode_saturating(e5m2, FloatsOf<W> value, float max) {
-  const W bits = as_words(value);
-  const W sign = (bits & kFloatSign) >> 24;
-  const W magnitude = bits & ~kFloatSign;
-  const W code = encode_fp8<21, 112>(clamp_magnitude(magnitude, max, 0x47600000U), 0x1p7F);  // 57344
-  return sign | choose(below(all<W>(kFloatInfinity), magnitude), all<W>(0x7EU), code);
 }
 
 // int8 has no NaN: it becomes 0. 1.5 * 2^23 makes the float adder round to integers, negative ones too.

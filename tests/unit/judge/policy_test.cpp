@@ -188,7 +188,7 @@ TEST_CASE("policy: one complaint, with file and line") {
        "t.toml:4: outliers.count '8 +': a number or a name is missing at position 4"},
       {"[[row]]\nkernel = \"k\"\nexact = true\noutliers = {count = 8, max_ulp = 1, max = 2}\nreason = "
        "\"r\"\n",
-       "t.toml:4: unknown key 'outliers.max' (count, max_ulp, max_magnitude)"},
+       "t.toml:4: unknown key 'outliers.max' (count, max_ulp, max_magnitude, anywhere)"},
       {"[[row]]\nkernel = \"k\"\nexact = true\noutliers = {count = 8, max_ulp = 1, anywhere = true}\nreason "
        "= "
        "\"r\"\n",
