@@ -23,8 +23,8 @@ namespace kvr {
 template <int N>
 struct Floats {
   static_assert(N % (2 * portable::kVectorWords) == 0, "codes are packed eight at a time");
-  static constexpr int kVectors = N / portable::kVectorWords;
-  portable::FloatVector v[kVectors];
+  static constexpr int kParts = N / portable::kVectorWords;
+  portable::FloatVector v[kParts];
 
   KVR_DEVICE static Floats from(const float (&values)[N]) {
     Floats x;
@@ -34,24 +34,10 @@ struct Floats {
   KVR_DEVICE void to(float (&values)[N]) const { __builtin_memcpy(values, v, sizeof values); }
 };
 
-#define KVR_FLOATS_OPERATOR(op)                                              \
-  template <int N>                                                           \
-  KVR_DEVICE Floats<N> operator op(const Floats<N>& a, const Floats<N>& b) { \
-    Floats<N> x;                                                             \
-    for (int i = 0; i < Floats<N>::kVectors; ++i) x.v[i] = a.v[i] op b.v[i]; \
-    return x;                                                                \
-  }                                                                          \
-  template <int N>                                                           \
-  KVR_DEVICE Floats<N> operator op(const Floats<N>& a, float b) {            \
-    Floats<N> x;                                                             \
-    for (int i = 0; i < Floats<N>::kVectors; ++i) x.v[i] = a.v[i] op b;      \
-    return x;                                                                \
-  }
-
 // The first `count` elements, and +0 behind them.
 template <int N>
 KVR_DEVICE Floats<N> first(int count, Floats<N> x) {
-  for (int i = 0; i < Floats<N>::kVectors; ++i) {
+  for (int i = 0; i < Floats<N>::kParts; ++i) {
     const portable::IntVector index = portable::IntVector{0, 1, 2, 3} + i * portable::kVectorWords;
     x.v[i] = portable::as_floats(
         portable::choose(index < count, portable::as_words(x.v[i]), portable::WordVector{}));
@@ -63,29 +49,16 @@ KVR_DEVICE Floats<N> first(int count, Floats<N> x) {
 template <int N>
 KVR_DEVICE float tree_sum(const Floats<N>& x) {
   Floats<N> sum = x;
-  for (int half = Floats<N>::kVectors / 2; half > 0; half /= 2)
+  for (int half = Floats<N>::kParts / 2; half > 0; half /= 2)
     for (int i = 0; i < half; ++i) sum.v[i] += sum.v[i + half];
   return (sum.v[0][0] + sum.v[0][2]) + (sum.v[0][1] + sum.v[0][3]);
-}
-
-// |a| or |b|, whichever is larger; NaN when one is. Bits of non-negative floats are ordered as the numbers
-// are, and every NaN lies above infinity.
-template <int N>
-KVR_DEVICE Floats<N> larger_magnitude(const Floats<N>& a, const Floats<N>& b) {
-  Floats<N> most;
-  for (int i = 0; i < Floats<N>::kVectors; ++i) {
-    const portable::WordVector x = portable::as_words(a.v[i]) & 0x7fffffffU;
-    const portable::WordVector y = portable::as_words(b.v[i]) & 0x7fffffffU;
-    most.v[i] = portable::as_floats(portable::choose(portable::below(x, y), y, x));
-  }
-  return most;
 }
 
 // The largest |x|; NaN when any is.
 template <int N>
 KVR_DEVICE float largest_magnitude(const Floats<N>& x) {
   portable::WordVector most{};
-  for (int i = 0; i < Floats<N>::kVectors; ++i) {
+  for (int i = 0; i < Floats<N>::kParts; ++i) {
     const portable::WordVector magnitude = portable::as_words(x.v[i]) & 0x7fffffffU;
     most = portable::choose(portable::below(most, magnitude), magnitude, most);
   }
@@ -101,7 +74,7 @@ KVR_DEVICE Floats<N> to_floats(const Vec<T, N>& codes) {
     return Floats<N>::from(codes.v);
   } else {
     Floats<N> x;
-    for (int i = 0; i < Floats<N>::kVectors; i += 2) {
+    for (int i = 0; i < Floats<N>::kParts; i += 2) {
       const portable::WordPair words = portable::unpack_16(codes.v + i * portable::kVectorWords);
       x.v[i] = portable::decode(T{}, words.low);
       x.v[i + 1] = portable::decode(T{}, words.high);
@@ -116,7 +89,7 @@ KVR_DEVICE Vec<T, N> from_floats(const Floats<N>& x) {
     x.to(codes.v);
   } else {
     using portable::WordVector;
-    for (int i = 0; i < Floats<N>::kVectors; i += 2)
+    for (int i = 0; i < Floats<N>::kParts; i += 2)
       portable::pack_16(
           {portable::encode<WordVector>(T{}, x.v[i]), portable::encode<WordVector>(T{}, x.v[i + 1])},
           codes.v + i * portable::kVectorWords);
@@ -128,8 +101,7 @@ KVR_DEVICE Vec<T, N> from_floats(const Floats<N>& x) {
 template <class T, int N>
 KVR_DEVICE Floats<N> round_to(Floats<N> x) {
   if constexpr (!std::is_same_v<T, float>)
-    for (int i = 0; i < Floats<N>::kVectors; ++i)
-      x.v[i] = portable::rounded<portable::WordVector>(T{}, x.v[i]);
+    for (int i = 0; i < Floats<N>::kParts; ++i) x.v[i] = portable::rounded<portable::WordVector>(T{}, x.v[i]);
   return x;
 }
 
@@ -138,7 +110,7 @@ template <class Code, int N>
 KVR_DEVICE Vec<std::uint8_t, N> saturating_codes(const Floats<N>& x, float max) {
   Vec<std::uint8_t, N> codes;
   using portable::WordVector;
-  for (int i = 0; i < Floats<N>::kVectors; i += 2)
+  for (int i = 0; i < Floats<N>::kParts; i += 2)
     portable::pack_8({portable::encode_saturating<WordVector>(Code{}, x.v[i], max),
                       portable::encode_saturating<WordVector>(Code{}, x.v[i + 1], max)},
                      codes.v + i * portable::kVectorWords);
@@ -149,7 +121,8 @@ KVR_DEVICE Vec<std::uint8_t, N> saturating_codes(const Floats<N>& x, float max) 
 
 template <int N>
 struct Floats {
-  float v[N];
+  static constexpr int kParts = N;
+  float v[kParts];
 
   KVR_DEVICE static Floats from(const float (&values)[N]) {
     Floats x;
@@ -162,20 +135,6 @@ struct Floats {
     for (int e = 0; e < N; ++e) values[e] = v[e];
   }
 };
-
-#define KVR_FLOATS_OPERATOR(op)                                              \
-  template <int N>                                                           \
-  KVR_DEVICE Floats<N> operator op(const Floats<N>& a, const Floats<N>& b) { \
-    Floats<N> x;                                                             \
-    _Pragma("unroll") for (int e = 0; e < N; ++e) x.v[e] = a.v[e] op b.v[e]; \
-    return x;                                                                \
-  }                                                                          \
-  template <int N>                                                           \
-  KVR_DEVICE Floats<N> operator op(const Floats<N>& a, float b) {            \
-    Floats<N> x;                                                             \
-    _Pragma("unroll") for (int e = 0; e < N; ++e) x.v[e] = a.v[e] op b;      \
-    return x;                                                                \
-  }
 
 template <int N>
 KVR_DEVICE Floats<N> first(int count, Floats<N> x) {
@@ -194,18 +153,6 @@ KVR_DEVICE float tree_sum(const Floats<N>& x) {
     for (int e = 0; e < half; ++e) sum.v[e] += sum.v[e + half];
   }
   return sum.v[0];
-}
-
-template <int N>
-KVR_DEVICE Floats<N> larger_magnitude(const Floats<N>& a, const Floats<N>& b) {
-  Floats<N> most;
-#pragma unroll
-  for (int e = 0; e < N; ++e) {
-    const unsigned x = __float_as_uint(a.v[e]) & 0x7fffffffU;
-    const unsigned y = __float_as_uint(b.v[e]) & 0x7fffffffU;
-    most.v[e] = __uint_as_float(x < y ? y : x);
-  }
-  return most;
 }
 
 template <int N>
@@ -252,10 +199,37 @@ KVR_DEVICE Vec<std::uint8_t, N> saturating_codes(const Floats<N>& x, float max) 
 
 #endif
 
+#define KVR_FLOATS_OPERATOR(op)                                                              \
+  template <int N>                                                                           \
+  KVR_DEVICE Floats<N> operator op(const Floats<N>& a, const Floats<N>& b) {                 \
+    Floats<N> x;                                                                             \
+    _Pragma("unroll") for (int i = 0; i < Floats<N>::kParts; ++i) x.v[i] = a.v[i] op b.v[i]; \
+    return x;                                                                                \
+  }                                                                                          \
+  template <int N>                                                                           \
+  KVR_DEVICE Floats<N> operator op(const Floats<N>& a, float b) {                            \
+    Floats<N> x;                                                                             \
+    _Pragma("unroll") for (int i = 0; i < Floats<N>::kParts; ++i) x.v[i] = a.v[i] op b;      \
+    return x;                                                                                \
+  }
 KVR_FLOATS_OPERATOR(+)
 KVR_FLOATS_OPERATOR(-)
 KVR_FLOATS_OPERATOR(*)
 KVR_FLOATS_OPERATOR(/)
 #undef KVR_FLOATS_OPERATOR
+
+// |a| or |b|, whichever is larger; NaN when one is. Bits of non-negative floats are ordered as the numbers
+// are, and every NaN lies above infinity.
+template <int N>
+KVR_DEVICE Floats<N> larger_magnitude(const Floats<N>& a, const Floats<N>& b) {
+  Floats<N> most;
+#pragma unroll
+  for (int i = 0; i < Floats<N>::kParts; ++i) {
+    const auto x = portable::as_words(a.v[i]) & 0x7fffffffU;
+    const auto y = portable::as_words(b.v[i]) & 0x7fffffffU;
+    most.v[i] = portable::as_floats(portable::choose(portable::below(x, y), y, x));
+  }
+  return most;
+}
 
 }  // namespace kvr
