@@ -64,17 +64,6 @@ void Tally::merge(const Tally& later, std::int64_t outlier_limit) {
 }
 
 template <class Real>
-ScanFunction<Real> scan_for(const ElementJudge& elements, ScanRule<Real>& rule) {
-  if (std::isfinite(elements.clamp())) {
-    rule.clamp = static_cast<Real>(elements.clamp());
-    if (static_cast<double>(rule.clamp) != elements.clamp()) return nullptr;
-  }
-  return scan_for<Real>(elements.outcome().dtype, rule);
-}
-template ScanFunction<float> scan_for(const ElementJudge&, ScanRule<float>&);
-template ScanFunction<double> scan_for(const ElementJudge&, ScanRule<double>&);
-
-template <class Real>
 SegmentJudge<Real>::SegmentJudge(const ElementJudge& elements, const Real* expected,
                                  std::int64_t outlier_limit)
     : elements_(elements), expected_(expected), scan_(nullptr) {
@@ -82,7 +71,13 @@ SegmentJudge<Real>::SegmentJudge(const ElementJudge& elements, const Real* expec
   scan_rule_.relative = rule.atol || rule.rtol;
   scan_rule_.atol = static_cast<Real>(rule.atol.value_or(0.0));
   scan_rule_.rtol = static_cast<Real>(rule.rtol.value_or(0.0));
-  scan_ = scan_for(elements, scan_rule_);
+  if (std::isfinite(elements.clamp())) {
+    scan_rule_.clamp = static_cast<Real>(elements.clamp());
+  }
+  // A clamp that Real cannot hold would move under the scan.
+  if (!std::isfinite(elements.clamp()) || static_cast<double>(scan_rule_.clamp) == elements.clamp()) {
+    scan_ = scan_for<Real>(elements.outcome().dtype, scan_rule_);
+  }
   has_code_keys_ = rule.exact || rule.max_ulp || rule.tie_window || rule.budget;
   outlier_capacity_ = rule.outliers ? static_cast<std::size_t>(outlier_limit) + 1 : 0;
 }

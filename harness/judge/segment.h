@@ -62,11 +62,6 @@ struct RowSums {
   std::int64_t failing = 0;
 };
 
-// The scan for these elements' dtype and clamp, which is put into `rule`; nullptr where none fits: a clamp
-// that Real cannot hold would move under it.
-template <class Real>
-ScanFunction<Real> scan_for(const ElementJudge& elements, ScanRule<Real>& rule);
-
 // Judges segments of one output under one rule.
 template <class Real>
 class SegmentJudge {

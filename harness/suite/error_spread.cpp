@@ -14,7 +14,6 @@
 #include <vector>
 
 #include "harness/judge/element.h"
-#include "harness/judge/segment.h"
 #include "harness/suite/null_answers.h"
 
 namespace kvr {
