@@ -8,6 +8,7 @@
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 #include <set>
+#include <string_view>
 
 #include "harness/random/random.h"
 #include "harness/suite/diagnosis.h"
@@ -30,7 +31,7 @@ std::vector<MachineInfo> present_machines() {
   return machines;
 }
 
-const CaseId& first_case(const std::string& filter) {
+const CaseId& first_case(std::string_view filter) {
   const Filter wanted = Filter::parse(filter);
   for (const CaseId& id : all_cases())
     if (wanted.matches(id)) return id;
