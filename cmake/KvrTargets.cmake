@@ -22,6 +22,9 @@ target_compile_options(kvr_warnings INTERFACE
   $<$<COMPILE_LANGUAGE:CXX,HIP>:-Wall -Wextra -Wpedantic -Wshadow>
   # g++ 12 reports assignments of short literals to strings (GCC bug 105651).
   $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CXX_COMPILER_ID:GNU>>:-Wno-restrict>
+  # clang reports what libstdc++ 12's std::stable_sort calls, and from 22 on what Catch2's macros use.
+  $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CXX_COMPILER_ID:Clang>>:-Wno-deprecated-declarations>
+  $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CXX_COMPILER_ID:Clang>,$<VERSION_GREATER_EQUAL:$<CXX_COMPILER_VERSION>,22>>:-Wno-c2y-extensions>
   $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall,-Wextra>
   $<$<AND:$<COMPILE_LANGUAGE:CXX,HIP>,$<BOOL:${KVR_WERROR}>>:-Werror>
   $<$<AND:$<COMPILE_LANGUAGE:CUDA>,$<BOOL:${KVR_WERROR}>>:-Werror=all-warnings>)

@@ -40,6 +40,7 @@
 #include <span>
 #include <vector>
 
+#include "harness/numeric/vector_clones.h"
 #include "kernels/norm_quant/norm_quant.h"
 
 namespace kvr::reference {
@@ -101,10 +102,11 @@ class NormQuantBounds {
 
  private:
   void load(std::int64_t n, Row& out) const;
-  void statistics(Row& out) const;
-  void quantise(Row& out, std::span<float> code, std::span<double> budget) const;
-  void codes(Row& out, std::size_t begin, std::size_t end, float scale_lo, float scale_hi,
-             std::span<float> code, std::span<double> budget) const;
+  // Declared with their clones, too: clang takes them for other functions otherwise.
+  KVR_VECTOR_CLONES void statistics(Row& out) const;
+  KVR_VECTOR_CLONES void quantise(Row& out, std::span<float> code, std::span<double> budget) const;
+  KVR_VECTOR_CLONES void codes(Row& out, std::size_t begin, std::size_t end, float scale_lo, float scale_hi,
+                               std::span<float> code, std::span<double> budget) const;
 
   NormQuantArgs args_;
   std::vector<float> weight_, bias_;
