@@ -8,9 +8,10 @@ set -euo pipefail
 
 usage() {
   cat <<'TEXT'
-usage: cmake/setup.sh [--platform cpu|cuda|hip]... [--dev] [--prefix DIR]
+usage: cmake/setup.sh [--platform cpu|cuda|hip]... [--strict] [--dev] [--prefix DIR]
 
   --platform P   what to build for: cpu (default), cuda, hip; may be given several times
+  --strict       also clang, which the strict machines of platform cpu need (preset ci-cpu has them)
   --dev          also clang-format and clang-tidy
   --prefix DIR   also gather every library kvr links, with its headers and CMake package, into DIR: a folder of a few MB that can be
                  copied to a machine without a network (same distribution) and used there with -DCMAKE_PREFIX_PATH=DIR
@@ -23,13 +24,18 @@ TEXT
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 deps="$root/.deps"  # what the distribution does not package; CMake looks here by itself
 
+exec 3>&2  # the terminal: what goes wrong is said there, whatever is redirected at the time
 say() { printf 'setup: %s\n' "$*"; }
 fail() {
-  printf 'setup.sh: %s\n' "$1" >&2
+  trap - ERR
+  printf 'setup.sh: %s\n' "$1" >&3
   exit "${2:-1}"
 }
+set -E
+trap 'status=$?; [ $BASH_SUBSHELL = 0 ] || exit $status; fail "line $LINENO failed, exit status $status: $BASH_COMMAND"' ERR
 
 platforms=""
+strict=no
 dev=no
 prefix=""
 while [ $# -gt 0 ]; do
@@ -41,6 +47,7 @@ while [ $# -gt 0 ]; do
       esac
       shift
       ;;
+    --strict) strict=yes ;;
     --dev) dev=yes ;;
     --prefix)
       [ -n "${2-}" ] || fail "--prefix needs a folder" 2
@@ -59,15 +66,21 @@ done
 
 wants() { case " $platforms " in *" $1 "*) true ;; *) false ;; esac }
 
+os_release=${KVR_OS_RELEASE:-/etc/os-release}  # another file for tests of this script
 distribution() {
-  [ -r /etc/os-release ] || return 0
-  (. /etc/os-release && printf '%s-%s' "${ID-}" "${VERSION_ID-}")
+  [ -r "$os_release" ] || return 0
+  (. "$os_release" && printf '%s-%s' "${ID-}" "${VERSION_ID-}")
 }
 distro=$(distribution)
 case $distro in
   debian-12 | debian-13 | ubuntu-24.04) ;;
   *) fail "unsupported distribution '${distro:-unknown}'; supported: Debian 12, Debian 13, Ubuntu 24.04 (elsewhere, install the libraries of cmake/KvrDependencies.cmake yourself)" ;;
 esac
+
+if [ -n "$prefix" ]; then
+  mkdir -p "$prefix" 2>/dev/null && [ -w "$prefix" ] || fail "--prefix: cannot write to '$prefix'"
+  prefix=$(cd "$prefix" && pwd)
+fi
 
 # ---------------------------------------------------------------- packages
 
@@ -77,13 +90,12 @@ as_root() {
   if [ "$(id -u)" = 0 ]; then
     "$@"
   else
-    command -v sudo >/dev/null || fail "root is needed to install packages, and there is no sudo"
     sudo "$@"
   fi
 }
 
 # Tools count as present wherever they come from; libraries are asked of the package manager.
-newer_than() { [ "$(printf '%s\n%s\n' "$1" "$2" | sort -V | head -n 1)" = "$1" ]; }
+newer_than() { [ "$(printf '%s\n%s\n' "$1" "$2" | sort -V | sed -n 1p)" = "$1" ]; }
 has_cmake() { command -v cmake >/dev/null && newer_than 3.25 "$(cmake --version | sed -n 's/^cmake version //p')"; }
 
 libraries="libcli11-dev libtomlplusplus-dev nlohmann-json3-dev libfmt-dev libtbb-dev libboost-context-dev librandom123-dev libbenchmark-dev"
@@ -100,7 +112,18 @@ for package in $libraries; do want_package "$package"; done
 
 has_rocm() { [ -e "${ROCM_PATH:-/opt/rocm}/lib/cmake/hip-lang/hip-lang-config.cmake" ]; }
 if wants hip && ! has_rocm; then
-  for package in hipcc libamdhip64-dev rocm-device-libs libamd-comgr-dev libhsa-runtime-dev; do want_package "$package"; done
+  for package in hipcc libamdhip64-dev libamd-comgr-dev libhsa-runtime-dev; do want_package "$package"; done
+fi
+# Any clang++ from 14 on, as cmake/KvrStrict.cmake looks for it.
+has_clang() {
+  local name
+  for name in clang++ clang++-{22..14}; do
+    if command -v "$name" >/dev/null && newer_than 14 "$("$name" -dumpversion)"; then return 0; fi
+  done
+  return 1
+}
+if [ $strict = yes ]; then
+  has_clang || want_package clang
 fi
 if [ $dev = yes ]; then
   want_tool clang-format clang-format
@@ -115,6 +138,8 @@ if wants cuda; then
 fi
 
 if [ -n "$missing" ]; then
+  [ "$(id -u)" = 0 ] || command -v sudo >/dev/null ||
+    fail "root is needed to install packages, and there is no sudo; as root: apt-get install$missing"
   say "installing:$missing"
   log=$(mktemp)
   if ! { as_root apt-get update && as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends $missing; } >"$log" 2>&1; then
@@ -133,7 +158,7 @@ fi
 catch2_from_next_release() {
   local work mirror source
   work=$(mktemp -d)
-  mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 'Release: bookworm' | head -n 1)
+  mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 'Release: bookworm' | sed -n 1p)
   [ -n "$mirror" ] || fail "no package source for Debian 12 (bookworm) is configured, so Catch2 3 cannot be fetched the same way"
   say "fetching Catch2 3 as source from ${mirror}"
   mkdir -p "$work/lists/partial" "$work/cache/archives/partial" "$work/source"
@@ -200,7 +225,7 @@ gather() {
       libboost-context-dev)  # an empty package that names the versioned one
         boost=$(dpkg-query -W -f '${Depends}' "$package" | sed 's/[ ,(].*//')
         dpkg -L "$boost" | grep '^/usr/lib/' | grep -v pkgconfig | copy_below_prefix
-        dpkg -L "$(dpkg-query -W -f '${Depends}' "$boost" | grep -o 'libboost[0-9.]*-dev' | head -n 1)" |
+        dpkg -L "$(dpkg-query -W -f '${Depends}' "$boost" | grep -o 'libboost[0-9.]*-dev' | sed -n 1p)" |
           grep -E '^/usr/lib/.*/cmake/(Boost-|BoostDetectToolset|boost_headers)' | copy_below_prefix
         # Of 15,000 headers, those that Boost.Context reaches.
         printf '#include <boost/%s>\n' version.hpp context/fiber.hpp context/fixedsize_stack.hpp context/pooled_fixedsize_stack.hpp \
@@ -214,10 +239,8 @@ gather() {
   say "$prefix: $(du -sh "$prefix" | cut -f 1)"
 }
 
-if [ -n "$prefix" ]; then
-  mkdir -p "$prefix" 2>/dev/null && [ -w "$prefix" ] || fail "--prefix: cannot write to '$prefix'"
-  prefix=$(cd "$prefix" && pwd)
-  gather
-fi
+[ -z "$prefix" ] || gather
 
-say "done; next: cmake --workflow --preset ${platforms##* }"
+preset=${platforms##* }
+[ "$preset" = cpu ] && [ $strict = yes ] && preset=ci-cpu
+say "done; next: cmake --workflow --preset $preset"
