@@ -17,6 +17,7 @@ namespace {
 
 struct Registry {
   std::map<std::tuple<std::string, std::string, std::string>, KernelEntry> entries;
+  std::map<std::string, int, std::less<>> warp_sizes;  // of kernels that are built for one only
   // A second registration under the same name, reported at the first use: start-up has nobody to catch an
   // exception.
   std::string clash;
@@ -60,6 +61,18 @@ bool register_kernel(const KernelEntry& entry) {
                                    entry.build, entry.fault);
   }
   return added;
+}
+
+bool limit_kernel_to_warps(const char* kernel, int warp_size) {
+  registry().warp_sizes[kernel] = warp_size;
+  return true;
+}
+
+std::optional<std::string> why_no_kernel(std::string_view kernel, int warp_size) {
+  const auto& limits = checked_registry().warp_sizes;
+  const auto found = limits.find(kernel);
+  if (found == limits.end() || found->second == warp_size) return std::nullopt;
+  return fmt::format("built for warps of {} only", found->second);
 }
 
 const KernelEntry& find_kernel(std::string_view kernel, std::string_view build, std::string_view fault,

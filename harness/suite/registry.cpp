@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <stdexcept>
 #include <unordered_map>
+#include <utility>
 
 namespace kvr {
 namespace {
@@ -27,7 +28,7 @@ CaseId make_case(const Family& family, const Group& group, const std::vector<std
   id.kernel = family.kernel;
   id.group = group.name();
   id.tier = group.tier();
-  id.describe = family.describe;
+  id.describe = {family.kernel, family.describe};
   id.name = fmt::format("{}/{}", family.kernel, group.name());
   id.data_id = family.kernel;  // groups share data: the same parameters give the same inputs
   std::string baseline = id.name;
@@ -97,6 +98,11 @@ const Enumeration& enumeration() {
 }
 
 }  // namespace
+
+void Description::operator()(CaseBuilder& builder) const {
+  declare(builder);
+  if (auto why = why_no_kernel(kernel, builder.machine().warp_size)) builder.unsupported(std::move(*why));
+}
 
 std::string_view tier_name(Tier tier) {
   switch (tier) {

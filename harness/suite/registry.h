@@ -20,6 +20,13 @@ std::optional<Tier> parse_tier(std::string_view name);
 
 using Describe = void (*)(CaseBuilder&);
 
+// Describes a case of a kernel; where the kernel is not built for the machine, the case is unsupported.
+struct Description {
+  std::string kernel;
+  Describe declare = nullptr;
+  void operator()(CaseBuilder& builder) const;
+};
+
 // A group is a product of axes. Later axes vary fastest.
 struct Axis {
   std::string key;
@@ -59,7 +66,7 @@ struct CaseId {
   std::string kernel, group;
   Tier tier = Tier::quick;
   Params params;
-  Describe describe = nullptr;
+  Description describe;
   std::string name;      // "k_norm_rope/public/n=37/dtype=bf16/..."
   std::string data_id;   // the name without presentation and variant axes: keys the random streams
   std::string baseline;  // name of the case it must equal bit for bit along presentation axes; empty: none

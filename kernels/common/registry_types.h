@@ -27,5 +27,8 @@ struct KernelEntry {
 // Called during start-up only. Defined by the harness (harness/machine). Returns true, for use as an
 // initialiser.
 bool register_kernel(const KernelEntry& entry);
+// Likewise: the kernel is compiled for machines whose warps have `warp_size` lanes only. kvr_add_kernel(...
+// WARP_SIZE 32) says it.
+bool limit_kernel_to_warps(const char* kernel, int warp_size);
 
 }  // namespace kvr

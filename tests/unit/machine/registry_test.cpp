@@ -31,6 +31,15 @@ const bool registered = register_kernel(entry("test_kernel", "build1", "wrong_si
                         register_kernel(entry("test_kernel", "build2", "", launch_a)) &&
                         register_kernel(entry("another", "build1", "", launch_a));
 
+TEST_CASE("a kernel for one warp size does not exist on machines of another, and says so") {
+  CHECK(limit_kernel_to_warps("for_32_lanes", 32));
+  CHECK(limit_kernel_to_warps("for_64_lanes", 64));
+  CHECK(why_no_kernel("for_32_lanes", 32) == std::nullopt);
+  CHECK(why_no_kernel("for_32_lanes", 64) == "built for warps of 32 only");
+  CHECK(why_no_kernel("for_64_lanes", 32) == "built for warps of 64 only");
+  CHECK(why_no_kernel("test_kernel", 64) == std::nullopt);  // no limit was declared
+}
+
 TEST_CASE("kernels are found by name, build and fault") {
   REQUIRE(registered);
   const auto launch = [](const char* build, const char* fault) {
