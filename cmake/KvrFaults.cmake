@@ -18,6 +18,14 @@
 #
 # A fault that no longer fits its kernel is an error when configuring, never a fault that silently tests nothing.
 
+# Source faults are judged on the cpu machine; elsewhere they only cost compile time.
+if(KVR_PLATFORM STREQUAL "cpu")
+  set(kvr_build_faults_default ON)
+else()
+  set(kvr_build_faults_default OFF)
+endif()
+option(KVR_BUILD_FAULTS "Build the source faults of every kernel" ${kvr_build_faults_default})
+
 function(kvr_write_if_different file text)
   if(EXISTS "${file}")
     file(READ "${file}" present)

@@ -11,9 +11,12 @@ install(EXPORT kvrTargets NAMESPACE kvr:: DESTINATION lib/cmake/kvr)
 
 install(DIRECTORY harness DESTINATION include/kvr FILES_MATCHING PATTERN "*.h" PATTERN "*.inc" PATTERN "main.cpp")
 install(DIRECTORY kernels/common DESTINATION include/kvr/kernels FILES_MATCHING PATTERN "*.h")
+# The program of kvr_add_case_tests() is compiled where Catch2 is.
+install(FILES tests/catch_main.cpp tests/catch_cases.h tests/catch_cases.cpp tests/ctest_file.h tests/ctest_file.cpp
+  DESTINATION include/kvr/tests)
 install(FILES
-  cmake/KvrBinutils.cmake cmake/KvrContracted.cmake cmake/KvrDependencies.cmake cmake/KvrFaults.cmake cmake/KvrHip.cmake cmake/KvrKernels.cmake
-  cmake/KvrLanguage.cmake cmake/KvrStrict.cmake
+  cmake/KvrArchitectures.cmake cmake/KvrBinutils.cmake cmake/KvrContracted.cmake cmake/KvrCtest.cmake cmake/KvrDependencies.cmake
+  cmake/KvrFaults.cmake cmake/KvrHip.cmake cmake/KvrKernels.cmake cmake/KvrLanguage.cmake cmake/KvrStrict.cmake
   DESTINATION lib/cmake/kvr)
 
 # Strict kernels of other projects need the library that was built here, and the other way round.

@@ -12,13 +12,6 @@ endif()
 option(KVR_BUILD_TESTS "Build kvr's own kernels, cases, unit tests and command" ${PROJECT_IS_TOP_LEVEL})
 option(KVR_WERROR "Treat warnings as errors" OFF)
 option(KVR_BUILD_BENCH "Build the host benchmarks" OFF)
-# Source faults are judged on the cpu machine; elsewhere they only cost compile time.
-if(KVR_PLATFORM STREQUAL "cpu")
-  set(kvr_build_faults_default ON)
-else()
-  set(kvr_build_faults_default OFF)
-endif()
-option(KVR_BUILD_FAULTS "Build the source faults of every kernel" ${kvr_build_faults_default})
 
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)

@@ -6,10 +6,19 @@
 #
 #   KVR_STRICT_BUILDS   warp32_strict warp64_strict; empty when there are none
 #   KVR_NO_STRICT       then: why
+#
+# Asking for them (KVR_BUILD_STRICT=ON) where they cannot be built is an error; AUTO, the default of a project that found an installed kvr
+# with strict machines, does without.
 
 include(KvrBinutils)
 
-option(KVR_BUILD_STRICT "Build the strict machines (cpu platform; needs clang 14 or newer, ld and objcopy)" OFF)
+set(kvr_strict_default OFF)
+if(KVR_STRICT_INSTALLED)
+  set(kvr_strict_default AUTO)
+endif()
+set(KVR_BUILD_STRICT ${kvr_strict_default} CACHE STRING
+  "Build the strict machines (cpu platform; needs clang 14 or newer, ld and objcopy): ON, OFF or AUTO")
+set_property(CACHE KVR_BUILD_STRICT PROPERTY STRINGS ON OFF AUTO)
 
 set(KVR_STRICT_BUILDS "")
 set(KVR_NO_STRICT "")
@@ -17,8 +26,10 @@ if(NOT KVR_PLATFORM STREQUAL "cpu")
   set(KVR_NO_STRICT "strict machines exist on the cpu platform only")
 elseif(NOT KVR_BUILD_STRICT)
   set(KVR_NO_STRICT "strict machines were not built: KVR_BUILD_STRICT is OFF")
+elseif(KVR_INSTALLED AND NOT KVR_STRICT_INSTALLED)
+  set(KVR_NO_STRICT "strict machines were not built: this kvr was installed without them")
 else()
-  find_program(KVR_STRICT_CXX NAMES clang++ clang++-19 clang++-18 clang++-17 clang++-16 clang++-15 clang++-14
+  find_program(KVR_STRICT_CXX NAMES clang++ clang++-22 clang++-21 clang++-20 clang++-19 clang++-18 clang++-17 clang++-16 clang++-15 clang++-14
     DOC "clang++ 14 or newer, for the strict builds of kernels")
   if(NOT KVR_STRICT_CXX OR NOT KVR_LD OR NOT KVR_OBJCOPY)
     set(KVR_NO_STRICT "strict machines were not built: clang++ 14 or newer, ld and objcopy are needed")
@@ -30,9 +41,12 @@ else()
       set(KVR_STRICT_BUILDS warp32_strict warp64_strict)
     endif()
   endif()
-  if(KVR_NO_STRICT)
-    message(STATUS "${KVR_NO_STRICT}")
+endif()
+if(KVR_NO_STRICT AND KVR_BUILD_STRICT)
+  if(NOT KVR_BUILD_STRICT STREQUAL "AUTO")
+    message(FATAL_ERROR "KVR_BUILD_STRICT is ${KVR_BUILD_STRICT}: ${KVR_NO_STRICT} (cmake/setup.sh --strict installs it)")
   endif()
+  message(STATUS "${KVR_NO_STRICT}")
 endif()
 set(KVR_STRICT_BUILDS "${KVR_STRICT_BUILDS}" CACHE INTERNAL "")
 set(KVR_NO_STRICT "${KVR_NO_STRICT}" CACHE INTERNAL "")

@@ -24,6 +24,7 @@ namespace {
 struct Shared {
   MachineInfo machine;
   std::shared_ptr<const PolicyChoice> policy;
+  ProjectFiles project;
   std::uint64_t seed = 0;
   std::unique_ptr<Machine> open;
   Workspace workspace;
@@ -42,8 +43,9 @@ class CaseInvoker final : public Catch::ITestInvoker {
     if (!shared_->open) shared_->open = open_machine(shared_->machine.properties.name);
     RunOptions options;
     options.seed.value = shared_->seed;
-    const CaseReport report =
+    CaseReport report =
         run_and_report(id_, *shared_->open, shared_->policy->table, options, shared_->workspace);
+    name_command(report, shared_->project);
     if (report.verdict == Verdict::pass) {
       SUCCEED(case_line(report));
     } else if (is_failure(report.verdict)) {
@@ -75,13 +77,16 @@ std::string catch_name(const std::string& machine, const CaseId& id) {
   return fmt::format("{} {}", machine, id.name);
 }
 
-void register_catch_cases(std::uint64_t seed) {
-  const auto policy = std::make_shared<const PolicyChoice>(choose_policy({}));
+void register_catch_cases(std::uint64_t seed, const ProjectFiles& project) {
+  PolicyOptions options;
+  options.project = project;
+  const auto policy = std::make_shared<const PolicyChoice>(choose_policy(options));
   for (const MachineInfo& machine : list_machines()) {
     if (machine.properties.strict && !machine.present) continue;  // not built
     const auto shared = std::make_shared<Shared>();
     shared->machine = assigned_machine(machine);
     shared->policy = policy;
+    shared->project = project;
     shared->seed = seed;
     for (const CaseId& id : all_cases()) {
       if (machine.properties.strict && id.tier != Tier::quick) continue;

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The kvr authors
 // SPDX-License-Identifier: MIT
 //
-// kvr_tests: every case on every machine of this build as a Catch2 test. Catch2's own options do what they
-// always do; besides:
+// The program of kvr_add_case_tests(), kvr_tests for kvr itself: every case on every machine of this build as
+// a Catch2 test. Catch2's own options do what they always do; besides:
 //
 //   kvr_tests --kvr-ctest FILE --kvr-junit FOLDER   write the ctest tests (ctest_file.h) and end
 //   KVR_SEED=N             seed of the inputs (default 0); Catch2's --rng-seed has no say in them
@@ -21,6 +21,7 @@
 #include "harness/cli/exit_code.h"
 #include "harness/cli/heap.h"
 #include "harness/cli/selection.h"
+#include "harness/cli/this_project.h"
 #include "tests/catch_cases.h"
 #include "tests/ctest_file.h"
 
@@ -44,7 +45,7 @@ int main(int argc, char** argv) {
       kvr::write_ctest_file(argv[0], argv[2], argv[4]);
       return kvr::kExitPass;
     }
-    kvr::register_catch_cases(seed_from_environment());
+    kvr::register_catch_cases(seed_from_environment(), kvr::this_project());
     return Catch::Session().run(argc, argv);
   } catch (const std::exception& error) {
     fmt::print(stderr, "kvr_tests: {}\n", error.what());

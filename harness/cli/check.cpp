@@ -80,7 +80,7 @@ int run_planned(const Plan& plan, const CheckOptions& options, const PolicyChoic
   results.ledger = ledger.finish(results);
   if (file) file->write(results_to_json(results));
   console.finish(results.cases);
-  if (!ledger.update_note().empty()) fmt::print(stream, "{}\n", ledger.update_note());
+  if (!ledger.note().empty()) fmt::print(stream, "{}\n", ledger.note());
   if (results.ledger) fmt::print(stream, "{}", ledger_text(*results.ledger));
 
   Counts counts;

@@ -50,10 +50,16 @@ void add_machines(CLI::App& command, std::vector<std::string>& machines, const c
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
 }
 
+// A file of the project, in help texts.
+std::string project_file(const std::string& name) {
+  return name.empty() ? "none" : name;
+}
+
 void add_policy_file(CLI::App& command, PolicyOptions& options) {
   command
       .add_option("--policy-file", options.file,
-                  "Policy table (default: $KVR_POLICY_FILE, else tests/tolerances.toml of the source tree)")
+                  fmt::format("Policy table (default: $KVR_POLICY_FILE, else {})",
+                              project_file(options.project.policies)))
       ->type_name("FILE");
 }
 
@@ -87,9 +93,10 @@ void add_run_options(CLI::App& command, CheckOptions& options) {
       ->type_name("NAME|RULE");
   add_policy_file(command, options.policy);
   command
-      .add_option("--ledger", options.ledger,
-                  "Compare with this ledger of the worst ever seen (default: $KVR_LEDGER_FILE, else "
-                  "tests/ledger.json of the source tree)")
+      .add_option(
+          "--ledger", options.ledger,
+          fmt::format("Compare with this ledger of the worst ever seen (default: $KVR_LEDGER_FILE, else {})",
+                      project_file(options.policy.project.ledger)))
       ->type_name("FILE");
   command.add_flag("--no-ledger", options.no_ledger, "Compare with no ledger");
   command.add_option("--fail-on", options.fail_on, "'ledger': what the ledger remarks on is a failure")
@@ -233,7 +240,8 @@ void add_faults(CLI::App& app, FaultsOptions& options, int& exit_code) {
       add_command(app, "faults", "Show which known faults each policy kills", std::string(kFilterHelp) + R"(
 
 Examples:
-  kvr faults                                       every kernel under its shipped policies; exit 1 if a fault survives
+  kvr faults                                       every kernel under its shipped policies; exit 1 if a fault survives,
+                                                   or if an argument or source fault changes nothing in any case
   kvr faults k_norm_rope --published               beside the published ones
   kvr faults k_norm_rope --policy 'atol=0.06 rtol=0' --policy torch-assert-close
   kvr faults --fault last_row_unwritten --published
@@ -248,6 +256,11 @@ Examples:
   command.add_flag("--published", options.published, "Every alternative of the policy table as a column");
   command.add_option("--fault", options.faults, "Only this fault, of whatever kind; may be repeated")
       ->type_name("NAME")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  command
+      .add_option("--kind", options.kinds, "Only faults of this kind; may be repeated (default: all three)")
+      ->type_name("output|argument|source")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   command.add_flag("--sensitivity", options.sensitivity,
@@ -344,7 +357,7 @@ int complain(const char* text, int exit_code) {
   return exit_code;
 }
 
-int parse_and_run(int argc, const char* const* argv) {
+int parse_and_run(int argc, const char* const* argv, const ProjectFiles& project) {
   CLI::App app{
       "kvr: kernel versus reference. Runs GPU kernels against their references under tolerances that say "
       "why.",
@@ -369,6 +382,9 @@ Examples:
   TightenOptions tighten;
   BenchOptions bench;
   WorkerOptions worker;
+  for (PolicyOptions* options : {&check.policy, &replay.policy, &policy.policy, &study.policy_file,
+                                 &faults.policy_file, &tighten.policy_file, &worker.policy})
+    options->project = project;
   add_list(app, list, exit_code);
   add_check(app, check, exit_code);
   add_replay(app, replay, exit_code);
@@ -399,10 +415,10 @@ Examples:
 
 }  // namespace
 
-int run_command_line(int argc, const char* const* argv) {
+int run_command_line(int argc, const char* const* argv, const ProjectFiles& project) {
   keep_freed_memory();
   try {
-    return parse_and_run(argc, argv);
+    return parse_and_run(argc, argv, project);
   } catch (const NothingSelected& error) {
     return complain(error.what(), kExitNothingRan);
   } catch (const std::exception& error) {

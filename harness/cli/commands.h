@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "harness/cli/project_files.h"
+
 namespace kvr {
 
 struct ListOptions {
@@ -24,7 +26,8 @@ struct ListOptions {
 // What decides how outputs are judged.
 struct PolicyOptions {
   std::optional<std::string> policy;  // name of an alternative, or a rule
-  std::optional<std::string> file;    // else KVR_POLICY_FILE, else the one of the source tree
+  std::optional<std::string> file;    // else KVR_POLICY_FILE, else the project's
+  ProjectFiles project;
 };
 
 // Launches under other orders of lanes and warps than forward.
@@ -43,7 +46,7 @@ struct CheckOptions {
   int jobs = 0;     // cases at a time on cpu machines; 0: as many as threads and memory allow
   std::optional<std::string> json;
   PolicyOptions policy;
-  std::optional<std::string> ledger;  // else KVR_LEDGER_FILE, else the one of the source tree
+  std::optional<std::string> ledger;  // else KVR_LEDGER_FILE, else the one of policy.project, else none
   bool no_ledger = false;
   bool update_ledger = false;
   std::string fail_on;  // "ledger": remarks are failures
@@ -92,6 +95,7 @@ struct FaultsOptions {
   std::vector<std::string> policies;  // columns beside the shipped policy
   bool published = false;             // every alternative of the table that covers the kernel
   std::vector<std::string> faults;    // only these; empty: all
+  std::vector<std::string> kinds;     // output, argument, source; empty: all
   std::string tier = "quick";
   std::optional<std::string> seed;
   int threads = 0;

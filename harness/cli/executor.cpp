@@ -18,8 +18,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Replaying takes the same table.
-void name_policy_file(CaseReport& report, const PolicyOptions& policy) {
+// Replaying takes the same program and the same table.
+void complete_replay(CaseReport& report, const PolicyOptions& policy) {
+  name_command(report, policy.project);
   if (policy.file) report.replay += fmt::format(" --policy-file '{}'", *policy.file);
 }
 
@@ -33,7 +34,7 @@ class InProcessExecutor final : public Executor {
   Executed run(const CaseId& id, std::uint64_t seed) override {
     options_.run.seed.value = seed;
     Executed executed{run_and_report(id, *machine_, policies_, options_.run, workspace_), ""};
-    name_policy_file(executed.report, options_.policy);
+    complete_replay(executed.report, options_.policy);
     return executed;
   }
 
@@ -96,7 +97,7 @@ class WorkerExecutor final : public Executor {
     }
     if (executed.report.verdict == Verdict::crash || executed.report.verdict == Verdict::timeout)
       executed.report.seconds = std::chrono::duration<double>(Clock::now() - start).count();
-    name_policy_file(executed.report, options_.policy);
+    complete_replay(executed.report, options_.policy);
     return executed;
   }
 
@@ -129,6 +130,11 @@ class WorkerExecutor final : public Executor {
 };
 
 }  // namespace
+
+void name_command(CaseReport& report, const ProjectFiles& project) {
+  constexpr std::string_view kUnnamed = "kvr ";  // how unrun_report() calls whatever program this is
+  if (report.replay.starts_with(kUnnamed)) report.replay.replace(0, kUnnamed.size(), project.command + ' ');
+}
 
 std::unique_ptr<Executor> in_process_executor(const ExecutorOptions& options, const PolicyTable& policies) {
   return std::make_unique<InProcessExecutor>(options, policies);

@@ -45,6 +45,9 @@ std::unique_ptr<Executor> worker_executor(const ExecutorOptions& options);
 CaseReport run_and_report(const CaseId& id, Machine& machine, const PolicyTable& policies,
                           const RunOptions& options, Workspace& workspace);
 
+// Makes the replay line one for the project's own command.
+void name_command(CaseReport& report, const ProjectFiles& project);
+
 // The machine, and the limit on host threads that goes with it for as long as the process lives.
 std::unique_ptr<Machine> open_with_threads(const std::string& machine, int threads);
 

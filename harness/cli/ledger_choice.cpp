@@ -38,9 +38,12 @@ LedgerChoice::LedgerChoice(const CheckOptions& options)
     path_ = name_ = *options.ledger;
   else if (environment != nullptr && *environment != '\0')
     path_ = name_ = environment;
-  else {
-    path_ = KVR_SOURCE_DIR "/" KVR_DEFAULT_LEDGER_FILE;
-    name_ = KVR_DEFAULT_LEDGER_FILE;  // as it is found in the source tree, wherever that tree was built
+  else if (const ProjectFiles& project = options.policy.project; !project.ledger.empty()) {
+    path_ = project.path(project.ledger);
+    name_ = project.ledger;
+  } else {
+    do_without(options);
+    return;
   }
   if (update_) file_.emplace(path_);
   std::error_code ignored;
@@ -51,6 +54,18 @@ LedgerChoice::LedgerChoice(const CheckOptions& options)
                     "without",
                     path_));
   if (exists) ledger_ = read_ledger(path_);
+}
+
+void LedgerChoice::do_without(const CheckOptions& options) {
+  const auto needs = [&](bool asked, const char* option) {
+    if (asked)
+      throw UsageError(fmt::format("{} needs a ledger, and {} was built without one; --ledger FILE names one",
+                                   option, options.policy.project.command));
+  };
+  needs(update_, "--update-ledger");
+  needs(fail_on_remarks_, "--fail-on ledger");
+  used_ = false;
+  note_ = "ledger: none is used (kvr_add_command's LEDGER, --ledger FILE or KVR_LEDGER_FILE names one)";
 }
 
 std::optional<LedgerReport> LedgerChoice::finish(const Results& results) {

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 //
 // The ledger a run is compared with, or raises. Found like the policy table: --ledger FILE, else
-// KVR_LEDGER_FILE, else tests/ledger.json of the source tree.
+// KVR_LEDGER_FILE, else the project's. A project need not have one.
 #pragma once
 
 #include <optional>
@@ -17,17 +17,20 @@ namespace kvr {
 class LedgerChoice {
  public:
   // Reads the ledger now, so that a bad one stops a run before it starts. Throws UsageError for options that
-  // exclude each other, FileError or JsonError for the file. With --update-ledger the file need not exist.
+  // exclude each other or need a ledger where there is none, FileError or JsonError for the file. With
+  // --update-ledger the file need not exist.
   explicit LedgerChoice(const CheckOptions& options);
 
   // With --update-ledger raises the file first; it is written only when every case ran without failure and
-  // something changed. Returns what to report; nothing with --no-ledger.
+  // something changed. Returns what to report; nothing without a ledger.
   std::optional<LedgerReport> finish(const Results& results);
-  // One line on what became of the file; empty without --update-ledger.
-  const std::string& update_note() const { return note_; }
+  // One line: what became of the file with --update-ledger, or that there is none; else empty.
+  const std::string& note() const { return note_; }
   bool fails(const LedgerReport& report) const { return fail_on_remarks_ && !report.review.remarks.empty(); }
 
  private:
+  void do_without(const CheckOptions& options);
+
   bool used_ = true, update_ = false, fail_on_remarks_ = false;
   std::string path_, name_;  // as it is opened, and as reports call it
   Ledger ledger_;

@@ -50,6 +50,7 @@ std::vector<std::string> kernels_with_fault(const std::vector<std::string>& kern
   for (const std::string& kernel : kernels) {
     bool everywhere = true;
     for (const MachineInfo& machine : machines) {
+      if (why_no_kernel(kernel, machine.properties.warp_size)) continue;  // its cases are unsupported there
       const std::vector<std::string> faults = kernel_faults(kernel, machine.properties.build);
       everywhere = everywhere && std::find(faults.begin(), faults.end(), fault) != faults.end();
       known.insert(faults.begin(), faults.end());

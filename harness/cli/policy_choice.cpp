@@ -28,19 +28,25 @@ std::string read_file(const std::string& path) {
   return {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
 }
 
-PolicyTable load_table(const std::optional<std::string>& option) {
+PolicyTable load_table(const PolicyOptions& options) {
   const char* environment = std::getenv("KVR_POLICY_FILE");
-  if (option) return PolicyTable::parse(read_file(*option), *option);
+  if (options.file) return PolicyTable::parse(read_file(*options.file), *options.file);
   if (environment != nullptr && *environment != '\0')
     return PolicyTable::parse(read_file(environment), environment);
-  // Reports name the file as it is found in the source tree, wherever that tree was built.
-  return PolicyTable::parse(read_file(KVR_SOURCE_DIR "/" KVR_DEFAULT_POLICY_FILE), KVR_DEFAULT_POLICY_FILE);
+  const ProjectFiles& project = options.project;
+  if (project.policies.empty())
+    throw PolicyError(
+        fmt::format("no policy table: {} was built without one (kvr_add_command's POLICIES gives it one); "
+                    "--policy-file FILE "
+                    "and KVR_POLICY_FILE name one",
+                    project.command));
+  return PolicyTable::parse(read_file(project.path(project.policies)), project.policies);
 }
 
 }  // namespace
 
 PolicyChoice choose_policy(const PolicyOptions& options) {
-  PolicyChoice choice{load_table(options.file), {}, std::nullopt};
+  PolicyChoice choice{load_table(options), {}, std::nullopt};
   if (!options.policy) return choice;
   const std::string& text = *options.policy;
   const std::vector<std::string> names = choice.table.alternative_names();
@@ -55,7 +61,7 @@ PolicyChoice choose_policy(const PolicyOptions& options) {
       throw UsageError(fmt::format("--policy '{}': {}", text, error.what()));
     throw UsageError(fmt::format(
         "--policy '{}' is neither a rule (atol=0.06 rtol=0) nor an alternative of {} ({}){}", text,
-        "the policy file", names.empty() ? "it has none" : fmt::format("{}", fmt::join(names, ", ")),
+        choice.table.file(), names.empty() ? "it has none" : fmt::format("{}", fmt::join(names, ", ")),
         did_you_mean(text, names)));
   }
   choice.rule_text = text;

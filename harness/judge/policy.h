@@ -71,10 +71,12 @@ class PolicyTable {
   // The alternative called `name` that matches `key` best; nullptr when there is none.
   const Policy* alternative(std::string_view name, const PolicyKey& key) const;
   std::vector<std::string> alternative_names() const;
+  const std::string& file() const { return file_; }  // as parse() was told; messages name it
   const std::vector<Policy>& rows() const { return rows_; }
   const std::vector<Policy>& alternatives() const { return alternatives_; }
 
  private:
+  std::string file_;
   std::vector<Policy> rows_;
   std::vector<Policy> alternatives_;
 };

@@ -352,6 +352,7 @@ PolicyTable PolicyTable::parse(std::string_view text, std::string file_name) {
     }
   }
   PolicyTable table;
+  table.file_ = file_name;
   table.rows_ = read_rows(root, false, file_name, problems);
   table.alternatives_ = read_rows(root, true, file_name, problems);
   if (table.rows_.empty() && problems.empty()) problems.push_back({1, "holds no [[row]]"});

@@ -43,6 +43,12 @@ std::string hidden_text(const FaultRow& row, std::size_t policy) {
   return fmt::format("hid up to {} (error {:.4g}) in {}", distance, worst->hidden_error, worst->hidden_case);
 }
 
+// Why a fault was never judged.
+std::string silence_text(const FaultRow& row) {
+  if (row.tried == 0) return "none of them could try it";
+  return fmt::format("it changed nothing in the {} that tried it", row.tried);
+}
+
 std::string or_nothing(bool seen, std::string text) {
   return seen ? text : "nothing seen";
 }
@@ -54,6 +60,8 @@ std::string fault_name(const FaultRow& row) {
 }  // namespace
 
 std::string fault_matrix_text(const FaultMatrix& matrix) {
+  if (matrix.rows.empty())
+    return fmt::format("{} on {}: no case ran, no fault was tried\n", matrix.kernel, matrix.machine);
   TextTable table;
   table.column("kind");
   table.column("fault");
@@ -72,15 +80,21 @@ std::string fault_matrix_text(const FaultMatrix& matrix) {
       applied += row.applied(p) ? 1 : 0;
       killed += row.killed(p) ? 1 : 0;
     }
-    text += fmt::format("{}: {} of {} faults killed\n", matrix.policies[p], killed, applied);
+    // The shipped policy must kill every fault there is; another one, what it could be asked about.
+    const auto unproven = p == 0 ? matrix.unproven() : std::vector<const FaultRow*>{};
+    text += fmt::format("{}: {} of {} faults killed\n", matrix.policies[p], killed,
+                        applied + static_cast<std::int64_t>(unproven.size()));
     for (const FaultRow* row : matrix.survivors(p))
       text += fmt::format("  {} {} survives; {}\n", fault_kind_name(row->kind), fault_name(*row),
                           hidden_text(*row, p));
+    for (const FaultRow* row : unproven)
+      text += fmt::format("  {} {} is not shown by these cases: {}\n", fault_kind_name(row->kind),
+                          fault_name(*row), silence_text(*row));
   }
   std::vector<std::string> idle;
   for (const FaultRow& row : matrix.rows)
-    if (!row.applied()) idle.push_back(fault_name(row));
-  if (!idle.empty()) text += fmt::format("changed nothing in these cases: {}\n", fmt::join(idle, ", "));
+    if (!row.applied() && row.kind == FaultKind::output) idle.push_back(fault_name(row));
+  if (!idle.empty()) text += fmt::format("do not apply to these outputs: {}\n", fmt::join(idle, ", "));
   return text;
 }
 
@@ -103,6 +117,7 @@ std::string fault_matrices_to_json(const std::vector<FaultMatrix>& matrices) {
       rows.push_back({{"kind", fault_kind_name(row.kind)},
                       {"fault", row.name},
                       {"output", row.output},
+                      {"tried", row.tried},
                       {"policies", std::move(policies)}});
     }
     json["matrices"].push_back({{"kernel", matrix.kernel},

@@ -18,6 +18,11 @@ namespace {
 
 constexpr std::size_t kShipped = 0;
 
+bool is_wanted(const FaultOptions& options, std::string_view fault) {
+  return options.only.empty() ||
+         std::find(options.only.begin(), options.only.end(), fault) != options.only.end();
+}
+
 std::string fill_label(const CaseId& id) {
   return id.params.has("fill") ? id.params.text("fill") : "normal";
 }
@@ -92,10 +97,11 @@ class CaseFaults {
     right_ = execution_.outputs();
     if (std::all_of(right_.begin(), right_.end(), [](const auto& codes) { return codes.empty(); })) return;
     ++matrix_.cases;
-    apply_output_faults();
-    for (const CaseBuilder::ArgumentFault& fault : execution_.builder().argument_faults())
-      if (execution_.can_try(fault)) launch_fault(FaultKind::argument, fault.name, fault.launch, "");
-    if (!options_.source_faults) return;
+    if (options_.kinds.contains(FaultKind::output)) apply_output_faults();
+    if (options_.kinds.contains(FaultKind::argument))
+      for (const CaseBuilder::ArgumentFault& fault : execution_.builder().argument_faults())
+        if (execution_.can_try(fault)) launch_fault(FaultKind::argument, fault.name, fault.launch, "");
+    if (!options_.kinds.contains(FaultKind::source)) return;
     for (const std::string& name :
          kernel_faults(execution_.id().kernel, execution_.machine().properties().build))
       launch_fault(FaultKind::source, name, execution_.builder().launch(), name);
@@ -105,10 +111,7 @@ class CaseFaults {
   std::optional<Rule> rule(std::size_t t, std::size_t policy) const {
     return rule_of(execution_, t, policies_, policy == kShipped ? "" : matrix_.policies[policy]);
   }
-  bool wanted(std::string_view fault) const {
-    return options_.only.empty() ||
-           std::find(options_.only.begin(), options_.only.end(), fault) != options_.only.end();
-  }
+  bool wanted(std::string_view fault) const { return is_wanted(options_, fault); }
 
   void apply_output_faults() {
     for (std::size_t t = 0; t < right_.size(); ++t) {
@@ -121,6 +124,7 @@ class CaseFaults {
         if (booking_.enough(row, options_.enough)) continue;
         const auto codes = fault.apply(right);
         if (!codes) continue;
+        ++row.tried;
         Outcome wrong = right;
         wrong.actual = *codes;
         for (std::size_t p = 0; p < matrix_.policies.size(); ++p) {
@@ -138,6 +142,7 @@ class CaseFaults {
     if (!wanted(name)) return;
     FaultRow& row = booking_.row(kind, name, "");
     if (booking_.enough(row, options_.enough)) return;
+    ++row.tried;
     const LaunchStatus status = execution_.launch_with(launch, 1, source_fault);
     if (!status.ok()) {  // refused or faulted: nobody can miss that
       for (std::size_t p = 0; p < matrix_.policies.size(); ++p) booking_.book(row, p, true, nullptr);
@@ -178,6 +183,36 @@ class CaseFaults {
   OutputCodes right_;
 };
 
+// The argument and source faults that these cases have on this machine.
+std::set<std::pair<FaultKind, std::string>> declared_faults(const std::vector<const CaseId*>& cases,
+                                                            const MachineProperties& machine) {
+  std::set<std::pair<FaultKind, std::string>> declared;
+  for (const CaseId* id : cases) {
+    CaseBuilder builder(id->params, Seed{0}, machine, id->data_id);
+    id->describe(builder);
+    if (builder.unsupported()) continue;
+    for (std::string& name : kernel_faults(id->kernel, machine.build))
+      declared.emplace(FaultKind::source, std::move(name));
+    for (const CaseBuilder::ArgumentFault& fault : builder.argument_faults())
+      declared.emplace(FaultKind::argument, fault.name);
+  }
+  return declared;
+}
+
+// A row for each fault that should have been tried and never was.
+void add_untried(FaultMatrix& matrix, const std::set<std::pair<FaultKind, std::string>>& declared,
+                 const FaultOptions& options) {
+  for (const auto& [kind, name] : declared) {
+    const bool known = std::any_of(matrix.rows.begin(), matrix.rows.end(),
+                                   [&](const FaultRow& row) { return row.kind == kind && row.name == name; });
+    if (known || !options.kinds.contains(kind) || !is_wanted(options, name)) continue;
+    FaultRow& row = matrix.rows.emplace_back();
+    row.kind = kind;
+    row.name = name;
+    row.cells.resize(matrix.policies.size());
+  }
+}
+
 }  // namespace
 
 std::string_view fault_kind_name(FaultKind kind) {
@@ -200,6 +235,13 @@ bool FaultRow::applied(std::size_t policy) const {
 bool FaultRow::killed(std::size_t policy) const {
   return std::any_of(cells[policy].begin(), cells[policy].end(),
                      [](const auto& cell) { return cell.second.killed > 0; });
+}
+
+std::vector<const FaultRow*> FaultMatrix::unproven() const& {
+  std::vector<const FaultRow*> silent;
+  for (const FaultRow& row : rows)
+    if (row.kind != FaultKind::output && !row.applied()) silent.push_back(&row);
+  return silent;
 }
 
 std::vector<const FaultRow*> FaultMatrix::survivors(std::size_t policy) const& {
@@ -227,6 +269,7 @@ FaultMatrix run_fault_matrix(const std::string& kernel, const std::vector<const 
       throw std::logic_error(fmt::format("case '{}' is not of kernel {}", cases[c]->name, kernel));
     CaseFaults(*cases[c], *machine, policies, options, matrix).run();
   }
+  add_untried(matrix, declared_faults(cases, machine->properties()), options);
   return matrix;
 }
 
@@ -254,12 +297,7 @@ Sensitivity measure_sensitivity(const Outcome& outcome, const Rule& rule) {
 std::set<std::string> fault_names(const std::vector<const CaseId*>& cases, const MachineProperties& machine) {
   std::set<std::string> names;
   for (const OutputFault& fault : output_faults()) names.insert(fault.name);
-  for (const CaseId* id : cases) {
-    for (std::string& name : kernel_faults(id->kernel, machine.build)) names.insert(std::move(name));
-    CaseBuilder builder(id->params, Seed{0}, machine, id->data_id);
-    id->describe(builder);
-    for (const CaseBuilder::ArgumentFault& fault : builder.argument_faults()) names.insert(fault.name);
-  }
+  for (const auto& [kind, name] : declared_faults(cases, machine)) names.insert(name);
   return names;
 }
 

@@ -3,11 +3,12 @@
 //
 // The other side of a tolerance: which known faults it kills. Output faults are applied to a right output,
 // argument faults to the launch, source faults are compiled variants of the kernel. A fault that no case
-// turns red is a survivor.
+// turns red is a survivor; an argument or source fault that no case shows is not proven killed either.
 #pragma once
 
 #include <cstdint>
 #include <functional>
+#include <iterator>
 #include <map>
 #include <set>
 #include <string>
@@ -18,6 +19,7 @@
 namespace kvr {
 
 enum class FaultKind : std::uint8_t { output, argument, source };
+inline constexpr FaultKind kFaultKinds[] = {FaultKind::output, FaultKind::argument, FaultKind::source};
 std::string_view fault_kind_name(FaultKind kind);
 
 // One fault under one policy, over the cases of one fill.
@@ -33,7 +35,8 @@ struct FaultCell {
 struct FaultRow {
   FaultKind kind = FaultKind::output;
   std::string name;
-  std::string output;  // output faults: which one; empty otherwise
+  std::string output;      // output faults: which one; empty otherwise
+  std::int64_t tried = 0;  // cases in which it was applied, whether or not that changed anything
   // [policy][fill]
   std::vector<std::map<std::string, FaultCell>> cells;
   bool applied(std::size_t policy = 0) const;  // and judged, in at least one case
@@ -49,13 +52,17 @@ struct FaultMatrix {
   // Points into this matrix.
   std::vector<const FaultRow*> survivors(std::size_t policy) const&;
   std::vector<const FaultRow*> survivors(std::size_t policy) const&& = delete;
+  // Argument and source faults that changed nothing in any case, or that no case could try: the cases do not
+  // show what they break. (Which output faults apply depends on an output's shape and dtype.)
+  std::vector<const FaultRow*> unproven() const&;
+  std::vector<const FaultRow*> unproven() const&& = delete;
 };
 
 struct FaultOptions {
   // Beside the shipped one: alternatives or rules. An alternative judges the outputs it covers, no others.
   std::vector<std::string> policies;
   Seed seed;
-  bool source_faults = true;      // where this build has any
+  std::set<FaultKind> kinds{std::begin(kFaultKinds), std::end(kFaultKinds)};
   std::vector<std::string> only;  // faults of these names, of whatever kind; empty: all
   int threads = 0;
   // Cases of one fill after which a fault that the shipped policy has killed is not tried again there.

@@ -251,8 +251,9 @@ Policy resolve_policy(const PolicyKey& key, const PolicyTable& policies, const R
   if (!options.alternative.empty())
     if (const Policy* named = policies.alternative(options.alternative, key)) return *named;
   if (const Policy* row = policies.resolve(key)) return *row;
-  throw PolicyError(fmt::format("no policy row for {}, output '{}', {}, platform {}, arch {}", key.kernel,
-                                key.output, dtype_name(key.dtype), key.platform, key.arch));
+  throw PolicyError(fmt::format("no policy row for {}, output '{}', {}, platform {}, arch {} in {}",
+                                key.kernel, key.output, dtype_name(key.dtype), key.platform, key.arch,
+                                policies.file()));
 }
 
 CaseReport unrun_report(const CaseId& id, std::string_view machine, const RunOptions& options,

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "harness/cli/policy_choice.h"
+#include "harness/cli/this_project.h"
 #include "harness/machine/machine.h"
 #include "harness/suite/execution.h"
 #include "harness/suite/runner.h"
@@ -40,7 +41,7 @@ void compare(benchmark::State& state, const std::string& case_name, const std::s
   Execution strict_execution(*id, *strict, Seed{});
   fast_execution.prepare();
   strict_execution.prepare();
-  const PolicyChoice policy = choose_policy({});
+  const PolicyChoice policy = choose_policy({{}, {}, this_project()});
   const auto launch = [&state](Execution& execution) {
     double seconds = 0.0;
     const LaunchStatus status = execution.launch_with(

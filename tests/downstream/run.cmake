@@ -1,52 +1,59 @@
 # SPDX-FileCopyrightText: 2026 The kvr authors
 # SPDX-License-Identifier: MIT
 #
-# Configures, builds and runs project/ from nothing. MODE: installed or subdirectory.
-file(REMOVE_RECURSE "${WORK_DIR}")
-set(prefixes "${KVR_SOURCE_DIR}/.deps" $ENV{CMAKE_PREFIX_PATH})
-set(options "")
+# Configures, builds and runs project/ from nothing, as somebody else's project: a copy of it far from kvr, and with an installed kvr
+# where kvr's own sources and build cannot be seen. MODE: installed or subdirectory.
+cmake_minimum_required(VERSION 3.25)
+include("${CMAKE_CURRENT_LIST_DIR}/../build/expect.cmake")
+
+set(temporary "$ENV{TMPDIR}")
+if(temporary STREQUAL "")
+  set(temporary /tmp)
+endif()
+string(SHA1 identity "${KVR_BINARY_DIR}")
+string(SUBSTRING "${identity}" 0 12 identity)
+set(work "${temporary}/kvr-downstream-${identity}-${MODE}")
+file(REMOVE_RECURSE "${work}")
+file(COPY "${CMAKE_CURRENT_LIST_DIR}/project" DESTINATION "${work}")
+
+if(EXISTS "${KVR_SOURCE_DIR}/.deps")
+  file(COPY "${KVR_SOURCE_DIR}/.deps/" DESTINATION "${work}/deps")
+  set(ENV{CMAKE_PREFIX_PATH} "${work}/deps:$ENV{CMAKE_PREFIX_PATH}")
+endif()
+# Lists, which arguments of functions would not survive.
+file(WRITE "${work}/options.cmake" "")
+set(options -C options.cmake -G "${GENERATOR}" "-DCMAKE_BUILD_TYPE=${BUILD_TYPE}" "-DCMAKE_CXX_COMPILER=${CXX_COMPILER}")
 foreach(language CUDA HIP)
   if(${language}_ARCHITECTURES)
-    string(REPLACE ";" "\\;" architectures "${${language}_ARCHITECTURES}")
-    list(APPEND options "-DCMAKE_${language}_ARCHITECTURES=${architectures}")
+    file(APPEND "${work}/options.cmake" "set(CMAKE_${language}_ARCHITECTURES \"${${language}_ARCHITECTURES}\" CACHE STRING \"\")\n")
   endif()
 endforeach()
-if(MODE STREQUAL "installed")
-  execute_process(COMMAND ${CMAKE_COMMAND} --install "${KVR_BINARY_DIR}" --prefix "${WORK_DIR}/prefix"
-    OUTPUT_QUIET COMMAND_ERROR_IS_FATAL ANY)
-  list(PREPEND prefixes "${WORK_DIR}/prefix")
-  list(APPEND options "-DKVR_BUILD_FAULTS=ON")  # whatever the build of kvr itself leaves out
-else()
-  list(APPEND options "-DKVR_SOURCE_DIR=${KVR_SOURCE_DIR}" "-DKVR_PLATFORM=${KVR_PLATFORM}")
-endif()
-execute_process(
-  COMMAND ${CMAKE_COMMAND} -S "${CMAKE_CURRENT_LIST_DIR}/project" -B "${WORK_DIR}/build" -G "${GENERATOR}"
-    "-DCMAKE_BUILD_TYPE=${BUILD_TYPE}" "-DCMAKE_CXX_COMPILER=${CXX_COMPILER}" "-DCMAKE_PREFIX_PATH=${prefixes}" ${options}
-  COMMAND_ERROR_IS_FATAL ANY)
-if(MODE STREQUAL "subdirectory")
-  # What this mode adds is how the parts are declared and found; linking them needs the whole harness compiled once more.
-  execute_process(COMMAND ${CMAKE_COMMAND} --build "${WORK_DIR}/build" --target kernels/all reference/all cases/all
-    COMMAND_ERROR_IS_FATAL ANY)
-  return()
-endif()
-execute_process(COMMAND ${CMAKE_COMMAND} --build "${WORK_DIR}/build" --target check_scale_add COMMAND_ERROR_IS_FATAL ANY)
 
-# Without a GPU a cuda or hip build can only list what it would run.
-set(command check --policy-file "${CMAKE_CURRENT_LIST_DIR}/project/tolerances.toml")
-if(NOT KVR_PLATFORM STREQUAL "cpu")
-  set(command list)
-endif()
-execute_process(COMMAND "${WORK_DIR}/build/check_scale_add" ${command} OUTPUT_VARIABLE output COMMAND_ERROR_IS_FATAL ANY)
-message("${output}")
-if(NOT output MATCHES "scale_add/sizes/n=129")
-  message(FATAL_ERROR "the project's own case was not run")
-endif()
-
-# Its source faults came along: one of them turns the check red.
-if(KVR_PLATFORM STREQUAL "cpu")
-  execute_process(COMMAND "${WORK_DIR}/build/check_scale_add" ${command} --fault last_element
-    OUTPUT_VARIABLE output RESULT_VARIABLE status)
-  if(NOT status EQUAL 1)
-    message(FATAL_ERROR "with the fault last_element the check ended with ${status} instead of 1:\n${output}")
+# run(<status> <output> <command>...): both streams in one text.
+set(before "")
+function(run status_variable output_variable)
+  execute_process(COMMAND ${before} ${ARGN} WORKING_DIRECTORY "${work}"
+    RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE output)
+  set(${status_variable} "${status}" PARENT_SCOPE)
+  set(${output_variable} "${output}" PARENT_SCOPE)
+endfunction()
+# must(<command>...): what everything after it rests on.
+function(must)
+  run(status output ${ARGN})
+  if(NOT status EQUAL 0)
+    message(FATAL_ERROR "'${ARGN}' ended with ${status}:\n${output}")
   endif()
-endif()
+  set(output "${output}" PARENT_SCOPE)
+endfunction()
+# expect_run(<status> <regex> <command>...)
+function(expect_run expected regex)
+  run(status output ${ARGN})
+  string(JOIN " " what ${ARGN})
+  expect("${what}: exit status" "${status}" "${expected}")
+  expect_matches("${what}" "${output}" "${regex}")
+  set(output "${output}" PARENT_SCOPE)
+endfunction()
+set(build ${CMAKE_COMMAND} --build "${work}/build")
+
+include("${CMAKE_CURRENT_LIST_DIR}/${MODE}.cmake")
+file(REMOVE_RECURSE "${work}")

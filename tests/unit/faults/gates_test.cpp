@@ -31,7 +31,7 @@ std::vector<const CaseId*> quick_cases(const std::string& kernel) {
 
 FaultMatrix matrix_of(const std::string& kernel, const std::string& machine, const PolicyTable& policies) {
   FaultOptions options;
-  options.source_faults = false;
+  options.kinds = {FaultKind::output, FaultKind::argument};
   options.enough = 1;  // a kill per fill says all that the gate asks
   return run_fault_matrix(kernel, quick_cases(kernel), machine, policies, options, nullptr);
 }
