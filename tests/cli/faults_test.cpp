@@ -68,6 +68,51 @@ TEST_CASE("known holes: what published rules let through shows in their columns"
              ContainsSubstring("truncated (out) survives"));
 }
 
+TEST_CASE("a fault that no case shows is no pass: it is counted and named") {
+  if (!kvr_has_device()) SKIP("no device");
+  // The keys of this group lie packed already.
+  const std::string command =
+      "faults k_norm_rope/public --machine " + first_machine() + " --fault zeros --fault 'k stride packed'";
+  const Ran ran = kvr(command);
+  CAPTURE(ran.out, ran.err);
+  CHECK(ran.exit_code == 1);
+  CHECK_THAT(ran.out, ContainsSubstring(
+                          "shipped: 1 of 2 faults killed\n"
+                          "  argument k stride packed is not shown by these cases: it changed nothing in "
+                          "the 2 that tried it\n"));
+  const auto json = nlohmann::json::parse(kvr(command + " --json -").out);
+  for (const auto& row : json.at("matrices").at(0).at("rows")) CHECK(row.at("tried") == 2);  // cases
+  // A layout with gaps shows it.
+  CHECK(kvr("faults k_norm_rope/layouts n=37 --machine " + first_machine() + " --fault 'k stride packed'")
+            .exit_code == 0);
+}
+
+TEST_CASE("--kind leaves out the faults of other kinds") {
+  if (!kvr_has_device()) SKIP("no device");
+  const Ran ran = kvr("faults k_norm_rope/public --kind output --machine " + first_machine());
+  CAPTURE(ran.out, ran.err);
+  CHECK(ran.exit_code == 0);
+  CHECK_THAT(ran.out, ContainsSubstring("output  zeros (out)") && !ContainsSubstring("argument  ") &&
+                          !ContainsSubstring("source  "));
+  const Ran two = kvr("faults k_norm_rope/public --kind output --kind argument --machine " + first_machine());
+  CHECK_THAT(two.out, ContainsSubstring("argument  ") && !ContainsSubstring("source  "));
+}
+
+TEST_CASE("where no source fault is there to be tried, that is no pass either") {
+#if defined(KVR_CONDUCT)
+  const std::string command =
+      "faults conduct_schedule/soak barrier=yes --tier soak --machine cpu:warp32 "
+      "--policy-file " KVR_SOURCE_DIR "/tests/cli/conduct.toml";
+  const Ran ran = run_program(KVR_CONDUCT, command);
+  CAPTURE(ran.out, ran.err);
+  CHECK(ran.exit_code == 1);
+  CHECK_THAT(ran.out, ContainsSubstring("no source fault of conduct_schedule is in this program"));
+  CHECK(run_program(KVR_CONDUCT, command + " --kind output").exit_code == 0);
+#else
+  SKIP("kvr_conduct runs on the cpu machines");
+#endif
+}
+
 TEST_CASE("a policy judges what it covers and nothing else") {
   if (!kvr_has_device()) SKIP("no device");
   const Ran ran =
@@ -111,6 +156,7 @@ TEST_CASE("bad input of kvr faults is one line and exit 2; nothing to do is exit
        "--policy 'vllm-mla-cuda' covers no output of k_norm_rope"},
       {"k_norm_rope/public --policy-file /no/such.toml", "'/no/such.toml': No such file or directory"},
       {"k_norm_rope/public --fault zeroes", "--fault 'zeroes' is none of the faults of these cases; did you"},
+      {"k_norm_rope/public --kind sauce", "--kind 'sauce' is none of output, argument, source"},
       {"k_norm_rope/public --machine cpu:warp48", "--machine 'cpu:warp48' is unknown"},
       {"k_norm_rope/public --tier fast", "--tier 'fast' is none of quick, full, soak"},
       {"k_norm_rope/public --seed -1", "--seed '-1' is not a number"},
