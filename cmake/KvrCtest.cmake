@@ -40,8 +40,9 @@ endfunction()
 # kvr_add_gates(<command> [TIMEOUT <seconds>]): ctest tests that fail when the cases and policies are too weak to trust.
 #
 #   <command>.policies   every output of every case has a policy row, and every row is one that some case resolves to
-#   <command>.faults     every known fault is killed by a quick case under the shipped policies, on every machine: wrong outputs, wrong
-#                        arguments, wrong versions of the source
+#   <command>.faults     every known fault is killed by a quick case under the project's policies, on every machine: wrong outputs, wrong
+#                        arguments, wrong versions of the source. A fault that no case shows fails it, and so does a kernel without
+#                        source faults: nobody knows then what its cases notice.
 #
 # In a build without source faults (KVR_BUILD_FAULTS=OFF) the second leaves these out, and <command>.source_faults is reported as not run.
 function(kvr_add_gates command)
