@@ -82,7 +82,7 @@ void judge_bf16(benchmark::State& state, const char* rule_text) {
   outcome.expected = std::span<const Real>(data.expected);
   outcome.budget = data.budget;
   for (auto _ : state) {
-    const kvr::Comparison comparison = kvr::judge(outcome, rule);
+    kvr::Comparison comparison = kvr::judge(outcome, rule);
     if (!comparison.accepted) state.SkipWithError(comparison.reason.c_str());
     benchmark::DoNotOptimize(comparison.differing);
   }
